@@ -148,7 +148,7 @@ export interface AnalysisNotification {
  */
 export interface Answered {
   readonly target: string;
-  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults;
+  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults | SuggestionsDocument;
 }
 
 /**
@@ -1484,7 +1484,7 @@ export interface JobRequest {
   readonly targets?: readonly TargetSetting[];
   readonly memory_limit?: number;
   readonly infer?: boolean;
-  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | null;
+  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | SuggestTask | null;
   readonly seed?: number;
   readonly only?: readonly string[];
   readonly keep_graphs?: boolean;
@@ -1822,13 +1822,15 @@ export interface MemoryShare {
  * Sizes that are not multiples of what the accelerator requires, told at the expression that they come from.
  *
  * `multiple` counts elements of `dtype`. `declared` says that parameters or buffers bring the sizes in, so that the
- * expression is their declaration.
+ * expression is their declaration. `copied_seconds` are those of the copies that padding at run time takes, where that
+ * is how the accelerator gets along.
  */
 export interface Misalignment {
   readonly odd_sizes: readonly OddSize[];
   readonly multiple: number;
   readonly dtype: string;
   readonly declared: boolean;
+  readonly copied_seconds?: number;
 }
 
 /**
@@ -2301,6 +2303,24 @@ export interface RunCost {
 }
 
 /**
+ * What a run needs at least.
+ *
+ * `seconds` is the bound; `copied_seconds` come on top of it: copies that torch.compile makes because operands do not
+ * lie, or are not as long, as the kernels want. Bytes cross the border of the memory, or are alive at once.
+ */
+export interface RunFigures {
+  readonly seconds: number;
+  readonly copied_seconds: number;
+  readonly crossing_bytes: number;
+  readonly peak_bytes: number;
+}
+
+/**
+ * A way to run a model otherwise than it is written.
+ */
+export type RunWay = "autocast" | "converted" | "tf32" | "channels-last" | "cuda-graphs" | "recompute";
+
+/**
  * How a rung of the ladder ended.
  */
 export type RungState = "ok" | "wrong" | "failed";
@@ -2497,6 +2517,51 @@ export interface StatisticsDocument {
   readonly uncounted: number;
   readonly peak: PeakStatistics;
   readonly kernels: KernelStatistics | null;
+}
+
+/**
+ * `inductorDebug.suggest`: the document of each target.
+ */
+export interface SuggestAnswer {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly page?: string | null;
+  readonly root?: string;
+  readonly suggestions: readonly SuggestionsDocument[];
+}
+
+/**
+ * Try ways to run a target otherwise; those are offered that save at least the part `least_gain` of something.
+ */
+export interface SuggestTask {
+  readonly least_gain: number;
+}
+
+/**
+ * What was tried with one target on one accelerator; those with a gain come first, the largest before others.
+ *
+ * `title` is what the accelerator is called, `device_type` what torch calls its devices, `device_bytes` its memory.
+ * `training` says that a backward pass belongs to the run; `inputs` are those that were inferred, "" where they were
+ * given. Where the target does not run as it is, or nobody knows how fast the accelerator is, `problem` says so, and
+ * nothing was tried.
+ */
+export interface SuggestionsDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly stage: Stage;
+  readonly path: string;
+  readonly accelerator: string;
+  readonly title: string;
+  readonly device_type: string;
+  readonly device_bytes: number | null;
+  readonly training: boolean;
+  readonly inputs: string;
+  readonly before: RunFigures | null;
+  readonly tried: readonly TriedWay[];
+  readonly problem?: string;
 }
 
 /**
@@ -2921,6 +2986,21 @@ export interface TransfersTask {
 }
 
 /**
+ * Ways that were tried together; `figures` are None where that did not run, and `problem` says why.
+ *
+ * `offered` says that they gain something. `dtype` is what they convert to, "" where they do not. `modules` are the
+ * dotted paths of what is computed again.
+ */
+export interface TriedWay {
+  readonly ways: readonly RunWay[];
+  readonly offered: boolean;
+  readonly figures?: RunFigures | null;
+  readonly problem?: string;
+  readonly dtype?: string;
+  readonly modules?: readonly string[];
+}
+
+/**
  * A name that is not there. `owner` is the class that lacks the attribute, empty for a plain name.
  *
  * `suggestion` is the nearest name that is there, None where none is near; `others` are near, too, the nearest first.
@@ -3027,6 +3107,7 @@ export interface Commands {
   readonly "inductorDebug.repro": { readonly request: ReproRequest; readonly answer: ReproAnswer };
   readonly "inductorDebug.bisect": { readonly request: BisectRequest; readonly answer: BisectAnswer };
   readonly "inductorDebug.transfers": { readonly request: TransfersRequest; readonly answer: TransfersAnswer };
+  readonly "inductorDebug.suggest": { readonly request: PageRequest; readonly answer: SuggestAnswer };
   readonly "inductorDebug.accelerators": { readonly request: AnyFileRequest; readonly answer: AcceleratorList };
   readonly "inductorDebug.compareAccelerators": { readonly request: AcceleratorsRequest; readonly answer: AcceleratorsAnswer };
   readonly "inductorDebug.sizes": { readonly request: FileRequest; readonly answer: readonly TargetSizes[] };

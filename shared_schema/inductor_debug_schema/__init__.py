@@ -56,11 +56,13 @@ from inductor_debug_schema.answers.order_answers import (
     ReportAnswer,
     ReproAnswer,
     ReproOptions,
+    SuggestAnswer,
     TransfersAnswer,
     TransfersOverview,
 )
 from inductor_debug_schema.answers.repro_document import ReproDocument
 from inductor_debug_schema.answers.same_results_document import SameResults
+from inductor_debug_schema.answers.suggestions_document import RunFigures, RunWay, SuggestionsDocument, TriedWay
 from inductor_debug_schema.answers.transfers_document import (
     Crossing,
     RoundTrip,
@@ -144,6 +146,7 @@ from inductor_debug_schema.job_tasks import (
     KernelSource,
     ReproTask,
     SameResultsTask,
+    SuggestTask,
     Task,
     TransfersTask,
 )
@@ -211,6 +214,7 @@ __all__ = [
     "DiffTask",
     "ReproTask",
     "SameResultsTask",
+    "SuggestTask",
     "CompileKernelsTask",
     "KernelSource",
     "TransfersTask",
@@ -222,6 +226,7 @@ __all__ = [
     "OrderOutcome",
     "ReproAnswer",
     "ReproOptions",
+    "SuggestAnswer",
     "TransfersAnswer",
     "TransfersOverview",
     "Answer",
@@ -250,6 +255,10 @@ __all__ = [
     "RoundTrip",
     "RungState",
     "SameResults",
+    "RunFigures",
+    "SuggestionsDocument",
+    "TriedWay",
+    "RunWay",
     "TransferExample",
     "TransferRow",
     "TransferSummary",

@@ -224,13 +224,15 @@ class Misalignment:
     """Sizes that are not multiples of what the accelerator requires, told at the expression that they come from.
 
     `multiple` counts elements of `dtype`. `declared` says that parameters or buffers bring the sizes in, so that the
-    expression is their declaration.
+    expression is their declaration. `copied_seconds` are those of the copies that padding at run time takes, where that
+    is how the accelerator gets along.
     """
 
     odd_sizes: list[OddSize]
     multiple: int
     dtype: str
     declared: bool
+    copied_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,4 +115,11 @@ class CompileKernelsTask:
     kernels: list[KernelSource]
 
 
-Task = Union[ReproTask, DiffTask, BisectTask, TransfersTask, SameResultsTask, CompileKernelsTask]
+@dataclass(frozen=True, slots=True)
+class SuggestTask:
+    """Try ways to run a target otherwise; those are offered that save at least the part `least_gain` of something."""
+
+    least_gain: float
+
+
+Task = Union[ReproTask, DiffTask, BisectTask, TransfersTask, SameResultsTask, CompileKernelsTask, SuggestTask]

@@ -18,6 +18,7 @@ from inductor_debug_schema.answers.bisect_document import BisectDocument, Bisect
 from inductor_debug_schema.answers.diff_document import DiffDocument, DiffPiece
 from inductor_debug_schema.answers.repro_document import ReproDocument
 from inductor_debug_schema.answers.same_results_document import SameResults
+from inductor_debug_schema.answers.suggestions_document import SuggestionsDocument
 from inductor_debug_schema.answers.transfers_document import TransfersDocument
 from inductor_debug_schema.artifacts import ArtifactKind
 from inductor_debug_schema.captures import SizesSeen, StageCaptured
@@ -209,7 +210,9 @@ class ArtifactMade:
     stage: Union[Stage, None] = None
 
 
-Answer = Union[KernelBuild, DiffDocument, BisectDocument, ReproDocument, TransfersDocument, SameResults]
+Answer = Union[
+    KernelBuild, DiffDocument, BisectDocument, ReproDocument, TransfersDocument, SameResults, SuggestionsDocument
+]
 """What a task answers for one target or one kernel; a reader tells them apart by their required fields."""
 
 AnswerPiece = Union[DiffPiece, BisectPiece]

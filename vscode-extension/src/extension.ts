@@ -37,13 +37,14 @@ import * as testExplorer from "./kernelDiff/testExplorer.js";
 import * as tree from "./findings/tree.js";
 import * as troubleshooting from "./setup/troubleshooting.js";
 import * as walkthrough from "./setup/walkthrough.js";
+import * as suggest from "./accelerator/suggest.js";
 import * as whatIfAccelerator from "./accelerator/whatIfAccelerator.js";
 import * as workspaceCheck from "./findings/workspaceCheck.js";
 
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, whatIfAccelerator, sizes, exampleInputs, graphView, kernelDiff, errorHeat, tensorView, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
+const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, whatIfAccelerator, suggest, sizes, exampleInputs, graphView, kernelDiff, errorHeat, tensorView, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

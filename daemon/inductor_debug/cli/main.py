@@ -53,6 +53,7 @@ COMMANDS = {
         "inductor_debug.cli.commands.repro", "make a minimal script that shows a finding, and prove it"
     ),
     "bisect": Subcommand("inductor_debug.cli.commands.bisect", "find the layer of the compiler that goes wrong"),
+    "suggest": Subcommand("inductor_debug.cli.commands.suggest", "try what makes a model faster, or need less memory"),
     "transfers": Subcommand("inductor_debug.cli.commands.transfers", "log what crosses between host and accelerator"),
     "bug-report": Subcommand(
         "inductor_debug.cli.commands.bug_report", "put everything that an issue needs into one zip"

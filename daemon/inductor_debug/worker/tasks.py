@@ -22,6 +22,7 @@ from inductor_debug_schema import (
     JobRequest,
     ReproTask,
     SameResultsTask,
+    SuggestTask,
     TransfersTask,
 )
 
@@ -39,6 +40,7 @@ _MODULES: dict[type, str] = {
     BisectTask: "inductor_debug.repro.bisect.bisect_task",
     TransfersTask: "inductor_debug.repro.bisect.transfers_task",
     SameResultsTask: "inductor_debug.kerneldiff.same_results",
+    SuggestTask: "inductor_debug.capture.suggestions.suggest_task",
     CompileKernelsTask: "inductor_debug.capture.gpu_kernels.compile_task",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""

@@ -11,6 +11,7 @@ from typing import Union
 from inductor_debug_schema.answers.bisect_document import BisectDocument
 from inductor_debug_schema.answers.diff_document import DiffBlame, DiffVerdict
 from inductor_debug_schema.answers.repro_document import ReproDocument
+from inductor_debug_schema.answers.suggestions_document import SuggestionsDocument
 from inductor_debug_schema.answers.transfers_document import TransferSummary
 from inductor_debug_schema.artifacts import ArtifactReference
 from inductor_debug_schema.comparisons import AcceleratorComparison
@@ -128,6 +129,13 @@ class TransfersAnswer(PagedOutcome):
     """`inductorDebug.transfers`: an overview of each target."""
 
     transfers: list[TransfersOverview]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuggestAnswer(PagedOutcome):
+    """`inductorDebug.suggest`: the document of each target."""
+
+    suggestions: list[SuggestionsDocument]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from inductor_debug_schema.answers.order_answers import (
     GraphAnswer,
     ReportAnswer,
     ReproAnswer,
+    SuggestAnswer,
     TransfersAnswer,
 )
 from inductor_debug_schema.commands.command_answers import (
@@ -38,6 +39,7 @@ from inductor_debug_schema.commands.command_requests import (
     FileRequest,
     GraphRequest,
     OutlineRequest,
+    PageRequest,
     ReportRequest,
     ReproRequest,
     SetSizesRequest,
@@ -81,6 +83,7 @@ DIFF = Command[DiffRequest, DiffAnswer]("inductorDebug.diff")
 REPRO = Command[ReproRequest, ReproAnswer]("inductorDebug.repro")
 BISECT = Command[BisectRequest, BisectAnswer]("inductorDebug.bisect")
 TRANSFERS = Command[TransfersRequest, TransfersAnswer]("inductorDebug.transfers")
+SUGGEST = Command[PageRequest, SuggestAnswer]("inductorDebug.suggest")
 ACCELERATORS = Command[AnyFileRequest, AcceleratorList]("inductorDebug.accelerators")
 COMPARE_ACCELERATORS = Command[AcceleratorsRequest, AcceleratorsAnswer]("inductorDebug.compareAccelerators")
 SIZES = Command[FileRequest, list[TargetSizes]]("inductorDebug.sizes")
@@ -107,6 +110,7 @@ COMMANDS: tuple[Command[Any, Any], ...] = (
     REPRO,
     BISECT,
     TRANSFERS,
+    SUGGEST,
     ACCELERATORS,
     COMPARE_ACCELERATORS,
     SIZES,

@@ -31,7 +31,7 @@ export async function pageIn({ page, root = "", artifacts, ...rest }: PagedOutco
 }
 
 /** Commands about one file whose answers have a page. */
-type PagedCommand = "inductorDebug.bisect" | "inductorDebug.transfers" | "inductorDebug.compareAccelerators" | "inductorDebug.report";
+type PagedCommand = "inductorDebug.bisect" | "inductorDebug.transfers" | "inductorDebug.suggest" | "inductorDebug.compareAccelerators" | "inductorDebug.report";
 
 /** An order with a page; `title` is the page's, `content` what to show of the answer. */
 export interface PageOrder<C extends PagedCommand> {

@@ -34,6 +34,7 @@ const COMMANDS = [
   "Show Output",
   "Show Tensors at the Cursor",
   "Show Transfers",
+  "Suggest What Makes It Faster",
   "Toggle Heat",
   "What If on Another Accelerator?",
 ];

@@ -1,6 +1,6 @@
 /** What would be, in a real VS Code: sizes by a lens and sliders, hints that follow; several accelerators in a table, one chosen from it. */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -71,4 +71,11 @@ test("several accelerators stand in a table, from which one is chosen", async ()
   });
   await window.untilNotification("Models are checked for spyre now.");
   expect(readFileSync(join(folder, ".vscode", "settings.json"), "utf8")).toContain('"inductorDebug.accelerator": "spyre"');
+});
+
+test("what makes it faster is a page: ways that were tried, with what each gains", async () => {
+  writeFileSync(join(folder, ".vscode", "settings.json"), JSON.stringify({ "inductorDebug.accelerator": "rtx-4090" }));
+  await window.run("Inductor Debug: Suggest What Makes It Faster");
+  await until("the page is there", () => window.frameText(/What makes Net faster[\s\S]*RTX 4090[\s\S]*as it is[\s\S]*bfloat16/u));
+  await window.screenshot("suggestions");
 });

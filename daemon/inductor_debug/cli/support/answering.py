@@ -8,7 +8,15 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
-from inductor_debug_schema import Answered, BisectDocument, DiffDocument, Event, TransfersDocument, to_wire
+from inductor_debug_schema import (
+    Answered,
+    BisectDocument,
+    DiffDocument,
+    Event,
+    SuggestionsDocument,
+    TransfersDocument,
+    to_wire,
+)
 
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.cli.support import console
@@ -26,7 +34,7 @@ from inductor_debug.report.styles import Styler
 ORDER_FAILURES = (ConfigurationError, ProfileError)
 """What an order may fail of before it is carried out."""
 
-Document = TypeVar("Document", DiffDocument, BisectDocument, TransfersDocument)
+Document = TypeVar("Document", DiffDocument, BisectDocument, TransfersDocument, SuggestionsDocument)
 Render = Callable[[Document, FileNames, ShownTexts, Styler], str]
 Page = Callable[[list[Document], FileNames, ShownTexts], str]
 """All documents as one HTML page."""
@@ -102,7 +110,14 @@ def answer(
             unfinished.hear(event)
 
     try:
-        done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet, on_event=hear)
+        done = perform_order(
+            subject,
+            order,
+            said(arguments, subject.path),
+            quiet=arguments.quiet,
+            on_event=hear,
+            sizes=getattr(arguments, "sizes", ()),
+        )
     except InterruptedRunError:
         if unfinished is not None:
             left = finished + unfinished.documents("it was cancelled")

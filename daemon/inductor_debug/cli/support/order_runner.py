@@ -16,6 +16,7 @@ from inductor_debug_schema import (
     Event,
     FileReport,
     Progressed,
+    SizeSetting,
     StageStarted,
 )
 
@@ -69,6 +70,7 @@ def perform_order(
     quiet: bool = False,
     pool_factory: PoolFactory | None = None,
     on_event: Callable[[Event], None] | None = None,
+    sizes: Sequence[SizeSetting] = (),
 ) -> Done:
     """Runs `order` on the subject's file and target and returns what came of it. Remarks go to standard error.
 
@@ -79,13 +81,14 @@ def perform_order(
         quiet: no progress line and no remarks.
         pool_factory: makes the worker pools, in place of real ones.
         on_event: told of every event as it comes.
+        sizes: those of the inputs to set, for orders that can.
 
     Raises:
         ConfigurationError: the settings for the file cannot be used.
         InterruptedRunError: Ctrl-C or a polite kill.
         TargetError: the file loads and does not offer the target.
     """
-    settings_for = SettingsResolver(command_line=said, environ=os.environ)
+    settings_for = SettingsResolver(command_line=said, environ=os.environ, sizes=sizes)
     settings = settings_for(subject.path)
     progress = console.Progress(0, enabled=not quiet)
     hear = _Listener(subject, progress, on_event)

@@ -30,6 +30,7 @@ from inductor_debug.server.commands.outline_commands import directive, outline
 from inductor_debug.server.commands.report_commands import report
 from inductor_debug.server.commands.repro_commands import repro
 from inductor_debug.server.commands.size_commands import set_sizes, sizes
+from inductor_debug.server.commands.suggest_command import suggest
 from inductor_debug.server.commands.tensor_commands import tensors
 from inductor_debug.server.commands.workspace_command import check_workspace
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
@@ -75,6 +76,7 @@ _SERVED = (
     ServerCommand(table.REPRO, repro),
     ServerCommand(table.BISECT, bisect),
     ServerCommand(table.TRANSFERS, transfers),
+    ServerCommand(table.SUGGEST, suggest),
     ServerCommand(table.ACCELERATORS, accelerators),
     ServerCommand(table.COMPARE_ACCELERATORS, compare_accelerators),
     ServerCommand(table.SIZES, sizes),

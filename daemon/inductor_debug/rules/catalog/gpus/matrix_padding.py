@@ -70,7 +70,8 @@ class MatrixPaddingRule(GpuConstraint):
             lost = copies(odd.copied, run.profile)
             if is_worth(lost, run):
                 root = roots.of_origin(declared[owner], odd.ops[0], str(size), Severity.INFORMATION)
-                root.facts = Misalignment([OddSize(size, _next(size, odd, run.profile))], odd.multiple, odd.dtype, True)
+                next_size = OddSize(size, _next(size, odd, run.profile))
+                root.facts = Misalignment([next_size], odd.multiple, odd.dtype, True, lost)
                 root.detail = f"{in_bytes(odd.copied)}, {in_seconds(lost)} beside {bounded(run.bounds.seconds or 0)}"
                 for op in odd.ops:
                     root.cover(op)

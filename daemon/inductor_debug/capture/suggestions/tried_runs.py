@@ -1,0 +1,161 @@
+"""TriedRuns of a target: what it needs at least where it is run in some ways, each run once on a target of its own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import torch
+from inductor_debug_schema import (
+    Finding,
+    Location,
+    Misalignment,
+    Position,
+    PricedRun,
+    Range,
+    RunFigures,
+    RunWay,
+    Severity,
+    Stage,
+    StageState,
+)
+
+from inductor_debug.accelerators.profile import Profile
+from inductor_debug.capture.expressions.host_tensors import made_on_host
+from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.inference.finding_filter import has_free_sizes, with_fixed_sizes
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.sizes.sizing import sizing_of
+from inductor_debug.capture.stages.aot import run_aot
+from inductor_debug.capture.stages.preview import run_preview
+from inductor_debug.capture.suggestions.changed_runs import AS_IT_IS, RunSettings
+from inductor_debug.capture.targets.candidates import Candidate
+from inductor_debug.capture.targets.file_task import OpenFile
+from inductor_debug.capture.tensors.rounded_products import products_rounded_in
+from inductor_debug.rules.costing.bounds import bounds_of
+from inductor_debug.rules.judge import judge
+from inductor_debug.rules.recording.liveness import on_device, peak_of
+from inductor_debug.rules.recording.ops import Product, Recording
+from inductor_debug.rules.registry import constraints
+
+_COPYING = ("channels-last", "matrix-padding")
+"""Rules whose findings say what torch.compile copies in every run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTrial:
+    """Ways that are tried together: how the target is run, and what is otherwise of its bound."""
+
+    ways: tuple[RunWay, ...]
+    settings: RunSettings = AS_IT_IS
+    rounded: bool = False
+    graphs: bool = False
+
+    def __add__(self, other: RunTrial) -> RunTrial:
+        ours, theirs = self.settings, other.settings
+        settings = RunSettings(
+            autocast=ours.autocast or theirs.autocast,
+            dtype=ours.dtype or theirs.dtype,
+            channels_last=ours.channels_last or theirs.channels_last,
+            recompute=ours.recompute or theirs.recompute,
+        )
+        return RunTrial((*self.ways, *other.ways), settings, self.rounded or other.rounded, self.graphs or other.graphs)
+
+
+@dataclass
+class TriedRuns:
+    """The trials of one target. Each way to run it is run once, on a target of its own."""
+
+    opened: OpenFile
+    candidate: Candidate
+    findings: list[Finding] = field(default_factory=list)
+    _runs: dict[RunSettings, Recording | str] = field(default_factory=dict)
+
+    def target(self) -> BuiltTarget:
+        """The target, built anew, with numbers for all sizes.
+
+        Raises:
+            BuildError: user code raised.
+        """
+        target = self.opened.fake(self.candidate)
+        if has_free_sizes(target):
+            target = with_fixed_sizes(target)
+        sizes = {size.name: size.value for size in self.opened.request.sizes if size.target in ("", target.name)}
+        return (
+            sizing_of(target, self.opened.sources, lambda: self._around(target)).resized(target, sizes)
+            if sizes
+            else target
+        )
+
+    def recording(self, settings: RunSettings) -> Recording | str:
+        """What runs under some settings, or why that does not run."""
+        if settings not in self._runs:
+            self._runs[settings] = self._run(settings)
+        return self._runs[settings]
+
+    def figures(self, trial: RunTrial) -> RunFigures | str:
+        """What a run needs so, or why there is none."""
+        recording = self.recording(trial.settings)
+        if isinstance(recording, str):
+            return recording
+        if trial.rounded:
+            recording = replace(recording, tf32=frozenset(Product))
+        profile = _without_launches(self.opened.profile) if trial.graphs else self.opened.profile
+        measure = on_device(profile, None)
+        run = bounds_of(recording, profile, measure)
+        return RunFigures(
+            seconds=max(run.seconds or 0.0, _one_launch(self.opened.profile) if trial.graphs else 0.0),
+            copied_seconds=sum(map(_copied, self._copies(recording))),
+            crossing_bytes=run.moved_bytes,
+            peak_bytes=peak_of(recording, measure).bytes,
+        )
+
+    def _run(self, settings: RunSettings) -> Recording | str:
+        target = settings.applied(self.target())
+        try:
+            with self._around(target), settings.around():
+                outcome = run_aot(target, self.opened.sources)
+        except Exception as error:
+            return describe(error)
+        if outcome.report.state is not StageState.DONE:
+            return self._why_not(settings) or next(iter(outcome.report.notes), "it did not come to its end")
+        outcome.recording.tf32 |= products_rounded_in(self.opened.request.text)
+        outcome.recording.on_host = made_on_host(outcome.recording, self.opened.sources)
+        return outcome.recording
+
+    def _why_not(self, settings: RunSettings) -> str | None:
+        """What an eager run says of a target that cannot be captured, which knows operands and sizes."""
+        with self.opened.builder.eagerly(), settings.around():
+            outcome = run_preview(settings.applied(self.target()), self.opened.sources)
+        errors = (finding.message for finding in outcome.findings if finding.severity is Severity.ERROR)
+        return next(errors, None)
+
+    @contextlib.contextmanager
+    def _around(self, target: BuiltTarget) -> Iterator[None]:
+        with self.opened.builder.traced(), torch.set_grad_enabled(target.gradients):
+            yield
+
+    def _copies(self, recording: Recording) -> list[Finding]:
+        """What torch.compile copies in every run, as the rules for that say it."""
+        rules = [rule for rule in constraints() if rule.id in _COPYING and rule.applies(self.opened.profile)]
+        place = Location(self.opened.request.path, Range(Position(0, 0), Position(0, 0)))
+        return judge(
+            recording, self.opened.profile, stage=Stage.AOT, target=self.candidate.name, fallback=place, rules=rules
+        )
+
+
+def _without_launches(profile: Profile) -> Profile:
+    """The accelerator where all kernels of a run are launched at once."""
+    return profile if profile.gpu is None else replace(profile, gpu=replace(profile.gpu, launch_seconds=None))
+
+
+def _one_launch(profile: Profile) -> float:
+    return profile.gpu.launch_seconds or 0.0 if profile.gpu is not None else 0.0
+
+
+def _copied(finding: Finding) -> float:
+    """The seconds of the copies that a finding tells of."""
+    if isinstance(finding.facts, PricedRun):
+        return finding.facts.saved_seconds
+    return finding.facts.copied_seconds if isinstance(finding.facts, Misalignment) else 0.0

@@ -1,0 +1,114 @@
+"""`inductor-debug suggest` as a user of a terminal meets it, with real workers: what is offered was tried and gains."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inductor_debug.cli.main import main
+
+pytestmark = pytest.mark.torch
+
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(256, 1024), nn.Linear(1024, 256)
+
+    def forward(self, x):
+        return x + self.down(torch.tanh(self.up(x)))
+
+
+# inductor-debug: inputs=(torch.randn(4096, 256),), MODE
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.Sequential(*(Block() for _ in range(6)))
+        self.head = nn.Linear(256, 1001)
+
+    def forward(self, x):
+        return self.head(self.blocks(x)).logsumexp(-1).sum()
+"""
+BOARD = """\
+schema = 1
+name = "board"
+title = "Board with 160 MB"
+[memory]
+device_bytes = "160 MB"
+[dtypes]
+supported = ["float32", "float16", "bfloat16", "int64", "bool"]
+[speed]
+bytes_per_second = "1 TB"
+[speed.operations_per_second]
+float32 = 1e12
+[speed.matrix_operations_per_second]
+bfloat16 = 8e12
+float16 = 8e12
+[gpu]
+platform = "cuda"
+architecture = "sm_80"
+"""
+
+
+def suggested(write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str], mode: str) -> dict[str, Any]:
+    write("board.toml", BOARD)
+    write("model.py", MODEL.replace("MODE", mode))
+    assert main(["suggest", "model.py", "--accelerator", "board.toml", "--format", "json", "-q"]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+def test_training_is_offered_autocast_and_checkpointing_where_memory_is_scarce(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = suggested(write, capsys, "train")
+    offered = {tuple(row["ways"]): row["figures"] for row in document["tried"] if row["offered"]}
+    assert set(offered) == {("autocast",), ("recompute",)}
+    before = document["before"]
+    assert before["peak_bytes"] > document["device_bytes"]
+    # Each product at eight times the rate; what is saved for the backward pass in half the bytes.
+    assert offered["autocast",]["seconds"] == pytest.approx(before["seconds"] / 8, rel=0.02)
+    assert offered["recompute",]["peak_bytes"] < before["peak_bytes"] * 0.6
+    assert offered["recompute",]["seconds"] > before["seconds"]
+    assert [row["modules"] for row in document["tried"] if row["ways"] == ["recompute"]] == [
+        [f"blocks.{number}" for number in range(6)]
+    ]
+
+
+def test_inference_is_offered_another_dtype_in_words_with_code(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("board.toml", BOARD)
+    write("model.py", MODEL.replace("MODE", "eval"))
+    assert main(["suggest", "model.py", "--accelerator", "board.toml", "--color", "never", "-q"]) == 0
+    told = capsys.readouterr().out
+    assert "model.py::Net, forward, on Board with 160 MB" in told
+    assert "  all of it in bfloat16: -" in told
+    assert "model = model.to(torch.bfloat16)" in told
+    assert "checkpoint" not in told
+    page_of = ["suggest", "model.py", "--accelerator", "board.toml", "--format", "html", "-q"]
+    assert main(page_of) == 0
+    page = capsys.readouterr().out
+    assert "What makes Net faster" in page
+    assert '<pre class="command">model = model.to(torch.bfloat16)' in page
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "said"),
+    [("none", "It is not known how fast this accelerator is"), ("board.toml", "`self.head` takes 255 features")],
+)
+def test_what_cannot_be_tried_is_said(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str], accelerator: str, said: str
+) -> None:
+    write("board.toml", BOARD)
+    wrong = MODEL.replace("MODE", "eval").replace("nn.Linear(256, 1001)", "nn.Linear(255, 1001)")
+    write("model.py", wrong if accelerator != "none" else MODEL.replace("MODE", "eval"))
+    assert main(["suggest", "model.py", "--accelerator", accelerator, "--color", "never", "-q"]) == 2
+    assert said in " ".join(capsys.readouterr().out.split())
