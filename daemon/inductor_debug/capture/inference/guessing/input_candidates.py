@@ -46,6 +46,7 @@ from inductor_debug.capture.inference.values.function_syntax import function_tre
 from inductor_debug.capture.runtime import foreign
 
 _KINDS = inspect.Parameter
+_MOST_ELEMENTS = 8
 
 
 class NoSignatureError(TypeError):
@@ -269,14 +270,15 @@ class _Reader:
             return []
         said = text.replace("typing.", "").replace("Optional[", "")
         is_list = said.lower().startswith(("list", "sequence", "iterable"))
-        if usage.count is not None or usage.iterated or is_list or said.lower().startswith("tuple"):
-            if usage.specs and usage.count is None:
-                return []
-            count = usage.count or max([2, *(key + 1 for key in usage.parts if isinstance(key, int))])
-            count = said.count("Tensor") if said.lower().startswith("tuple") and said.count("Tensor") > 1 else count
-            items = self._items(name, min(count, 8), usage)
-            return [SequenceSpec(items, is_list or (usage.iterated and not said.lower().startswith("tuple")))]
-        return []
+        is_tuple = said.lower().startswith("tuple")
+        in_code = usage.count is not None or usage.iterated or usage.holds_images()
+        if not (in_code or is_list or is_tuple) or (usage.specs and usage.count is None):
+            return []
+        elements = usage.elements()
+        count = len(elements) if usage.count or len(elements) > 1 else 2
+        count = said.count("Tensor") if is_tuple and said.count("Tensor") > 1 else count
+        items = self._items(name, elements, min(count, _MOST_ELEMENTS))
+        return [SequenceSpec(items, is_list or (not is_tuple and (usage.iterated or usage.count is None)))]
 
     @contextlib.contextmanager
     def _section(self, name: str) -> Iterator[None]:
@@ -301,9 +303,10 @@ class _Reader:
             self.within.pop()
             yield ObjectSpec(kind, tuple(items))
 
-    def _items(self, name: str, count: int, usage: Usage) -> tuple[Spec, ...]:
+    def _items(self, name: str, elements: list[Usage], count: int) -> tuple[Spec, ...]:
         """The elements of a sequence; one of which the code shows nothing is like one of which it does."""
-        parts = [usage.parts.get(index, usage.parts.get(0, Usage())) for index in range(count)]
+        first = elements[0] if elements else Usage()
+        parts = [elements[index] if index < len(elements) else first for index in range(count)]
         state = self._state(name)
         items = [state if state is not None and not part.specs else self._element("", part) for part in parts]
         pairs = list(zip(items, parts, strict=True))

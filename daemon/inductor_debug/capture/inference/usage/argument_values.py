@@ -142,9 +142,7 @@ class ArgumentValues(ShapeChanges):
             value.usage.count = max(value.usage.count or 0, self.numbers[node.slice.id] + 1)
         index = self.index(node.slice)
         if index is not None:
-            if not value.steps and index >= 0:
-                return Tracked(value.usage.part(index))
-            return None
+            return Tracked(value.usage.part(index)) if not value.steps else None
         added = read.inserted(node.slice)
         if added:
             return value.after(*(ShapeStep("insert", (number,)) for number in added))

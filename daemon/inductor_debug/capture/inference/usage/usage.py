@@ -29,12 +29,16 @@ def own_class(annotation: Any, near: Any) -> type | None:
     return None if owner in ("torch", "builtins", "typing", "collections", "numpy", "jaxtyping") else annotation
 
 
+_IMAGE_RANK = 4
+
+
 @dataclass
 class Usage:
     """What a function does with one argument, or with one element of it.
 
     `specs` are what takes it accepts. `ranks` are exact, `minimum` is a bound, `likely` are only probable. `parts` are
-    its elements by key or index where it is a container, `count` is the length of a sequence. `roles` are "flag",
+    its elements by key or index (from the end where that is negative) where it is a container, `count` is the length
+    of a sequence. `roles` are "flag",
     "text", "number", "callable" and "tensor" as the code shows them, `names` what the code calls its dimensions.
     `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used. `weak` are specs
     that broadcasting suggests. `fields` are the attributes of what is no tensor, `kind` is the class that it is said to
@@ -75,6 +79,34 @@ class Usage:
     def part(self, key: str | int) -> Usage:
         """The element at `key`, made if it is new."""
         return self.parts.setdefault(key, Usage())
+
+    def elements(self) -> list[Usage]:
+        """Its elements as a sequence, as many as it has at least; empty ones of which the code shows nothing.
+
+        What is counted from the end is an element that is counted from the start as well, unless they differ in a size.
+        """
+        numbered = {key: part for key, part in self.parts.items() if isinstance(key, int)}
+        count = self.count or max([0, *(key + 1 for key in numbered)])
+        last = {key: part for key, part in numbered.items() if key < 0}
+        longest = max([0, *(-key for key in last)])
+        joined = max(count, longest)
+        if any(numbered[joined + key].contradicts(part) for key, part in last.items() if joined + key in numbered):
+            joined = count + longest
+        first = numbered.get(0, Usage())
+        return [numbered.get(index, last.get(index - joined, first)) for index in range(joined)]
+
+    def contradicts(self, other: Usage) -> bool:
+        """Whether no tensor is what takes either of the two."""
+        pairs = [(one, two) for one in self.specs for two in other.specs if len(one.dims) == len(two.dims)]
+        return bool(pairs) and all(
+            any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(one.dims, two.dims, strict=True))
+            for one, two in pairs
+        )
+
+    def holds_images(self) -> bool:
+        """Whether elements of it are images: nobody stacks those, so it is a sequence."""
+        numbered = (part for key, part in self.parts.items() if isinstance(key, int))
+        return any(len(spec.dims) >= _IMAGE_RANK for part in numbered for spec in part.specs)
 
     def attribute(self, name: str) -> Usage | None:
         """What is kept under a name; None where that is rather something of a tensor's."""
