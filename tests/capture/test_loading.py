@@ -90,6 +90,12 @@ def test_a_folder_without_init_is_a_package_for_relative_imports(tmp_path: Path)
     assert seen == ("pkg.model", 7)
 
 
+def test_a_package_may_lie_in_a_folder_that_relative_imports_make_one(tmp_path: Path) -> None:
+    write(tmp_path, {"lib/psa/modules/__init__.py": "", "lib/psa/sizes.py": "WIDTH = 7\n"})
+    seen = run(tmp_path / "lib/psa/modules/mask.py", "from ..sizes import WIDTH\n", tmp_path, "__name__, WIDTH")
+    assert seen == ("psa.modules.mask", 7)
+
+
 @pytest.mark.parametrize("home", ["src/helpers", "sub", "src/sub/tools"])
 def test_imports_mean_the_module_that_has_the_names(home: str, tmp_path: Path) -> None:
     write(tmp_path, {"utils/__init__.py": "OTHER = 1\n", f"{home}/utils.py": "WIDTH = 7\n", "src/empty/x.py": ""})

@@ -45,6 +45,8 @@ CALLS = {
         WindowBlock(64, (64, 64), 4)
         Translator: make_translator()
         PyramidHead() | t
+        SupervisedDecoder() | t
+        TopDown() | t
         PackedEncoder() | t[0], t[1] + 1
         KeywordTable() | dense=t[0], category=t[1]
         TaskHeads() | t[0], "depth"

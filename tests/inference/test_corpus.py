@@ -39,6 +39,8 @@ SAMPLE = {
         "Backbone",
         "Translator",
         "PyramidHead",
+        "SupervisedDecoder",
+        "TopDown",
         "KeywordTable",
         "TaskHeads",
         "MultiboxLoss",

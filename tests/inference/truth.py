@@ -129,6 +129,8 @@ TRUTH = {
         WindowBlock: f32[2, 4096, 64]
         Translator: i64[2, 16]; b8[2, 1, 16]
         PyramidHead: f32[2, 16, 32, 32]; f32[2, 32, 16, 16]; f32[2, 64, 8, 8]
+        SupervisedDecoder: f32[2, 32, 16, 16]; f32[2, 64, 8, 8]
+        TopDown: f32[2, 16, 32, 32]; f32[2, 32, 16, 16]; f32[2, 64, 8, 8]
         PackedEncoder: i64[2, 16]; i64[2]
         KeywordTable: f32[2, 12]; i64[2]
         TaskHeads: f32[2, 24, 16, 16]; _

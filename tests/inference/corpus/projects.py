@@ -178,6 +178,32 @@ class PyramidHead(nn.Module):
         return torch.cat([item.flatten(2) for item in x], 2)
 
 
+class SupervisedDecoder(nn.Module):
+    def __init__(self, classes=8, width=64):
+        super().__init__()
+        self.last, self.early = nn.Conv2d(width, classes, 1), nn.Conv2d(width // 2, classes, 1)
+
+    def forward(self, features):
+        last = features[-1]
+        early = features[-2]
+        return self.last(last).mean() + self.early(early).mean()
+
+
+class TopDown(nn.Module):
+    def __init__(self, widths=(16, 32, 64), width=24):
+        super().__init__()
+        self.lateral = nn.ModuleList([nn.Conv2d(each, width, 1) for each in widths[:-1]])
+        self.top = nn.Conv2d(widths[-1], width, 1)
+
+    def forward(self, features):
+        x = self.top(features[-1])
+        for i in reversed(range(len(features) - 1)):
+            lateral = features[i]
+            lateral = self.lateral[i](lateral)
+            x = lateral + nn.functional.interpolate(x, size=lateral.shape[2:])
+        return x
+
+
 class PackedEncoder(nn.Module):
     def __init__(self, vocab_size=500, hidden=24):
         super().__init__()

@@ -357,9 +357,12 @@ def _namespace_root(folder: str, text: str) -> str | None:
 
     Relative imports say how many packages there are at least.
     """
-    around = list(itertools.takewhile(lambda each: not _is_package(each), (folder, *_around(folder))))
-    if around and "from ." in text and (steps := _relative(text)):
+    packages = sum(1 for _ in itertools.takewhile(_is_package, (folder, *_around(folder))))
+    if "from ." in text and (steps := _relative(text)) > packages:
         return next(itertools.islice(_around(folder), steps - 1, None), None)
+    if packages:
+        return None
+    around = list(itertools.takewhile(lambda each: not _is_package(each), (folder, *_around(folder))))
     # Most texts name no folder around them, and need not be searched.
     mentioned = [each for each in around if (name := os.path.basename(each)) and f"{name}." in text]
     names = [module.split(".") for module, _ in imports_of(text)] if mentioned else []

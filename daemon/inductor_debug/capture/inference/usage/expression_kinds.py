@@ -63,8 +63,11 @@ def loop_sources(node: ast.For) -> tuple[list[ast.expr], list[ast.expr]]:
 
 
 def counter_of(node: ast.For) -> str:
-    """`i` of `for i in range(n)` and of `for i, x in enumerate(xs)`; nothing for other loops."""
-    name = name_of(node.iter.func) if isinstance(node.iter, ast.Call) else ""
+    """`i` of `for i in range(n)`, backwards as well, and of `for i, x in enumerate(xs)`; nothing for other loops."""
+    source = node.iter
+    if isinstance(source, ast.Call) and name_of(source.func) == "reversed" and len(source.args) == 1:
+        source = source.args[0]
+    name = name_of(source.func) if isinstance(source, ast.Call) else ""
     if name == "enumerate" and isinstance(node.target, ast.Tuple):
         return node.target.elts[0].id if isinstance(node.target.elts[0], ast.Name) else ""
     return node.target.id if name == "range" and isinstance(node.target, ast.Name) else ""

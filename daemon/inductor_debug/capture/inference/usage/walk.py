@@ -193,6 +193,7 @@ class UsageWalk(ArgumentValues):
         lists = [item for item in containers if isinstance(item, nn.ModuleList | nn.Sequential) and len(item)]
         rounds = counted or min(max((len(item) for item in lists), default=1), _MOST_ROUNDS)
         in_step = bool(counted) or (bool(lists) and any(value is not None for value in values))
+        self._note_length(node, counted)
         for index in range(rounds if in_step else 1):
             if counted:
                 self.numbers[counter] = index
@@ -216,6 +217,16 @@ class UsageWalk(ArgumentValues):
                     value.usage.role("number")
         if not in_step:
             self.block(node.body)
+
+    def _note_length(self, node: ast.For, counted: int) -> None:
+        """`for i in range(len(features) - 1)` that goes round once for each head: there is one feature more."""
+        for item in ast.walk(node.iter) if counted else ():
+            if isinstance(item, ast.BinOp) and isinstance(item.op, ast.Sub) and isinstance(item.left, ast.Call):
+                less = read.integer(item.right)
+                of_length = read.name_of(item.left.func) == "len" and len(item.left.args) == 1
+                value = self.value(item.left.args[0]) if of_length else None
+                if value is not None and not value.steps and less is not None:
+                    value.usage.count = max(value.usage.count or 0, counted + less)
 
     def condition(self, test: ast.expr) -> None:
         """`if flag`, `if mode == "x"` and `x is None` tell what is no tensor."""
