@@ -458,6 +458,12 @@ HEALTHY = {
         def forward(self, x, y):
             return self.left(x) + self.right(y)
     """,
+    "a scale is an input of its own, and made of the other one as well": """
+        def forward(self, x, gain):
+            mean = torch.mean(x, [0, 2, 3], keepdim=True)
+            scale = torch.rsqrt(torch.mean(x**2, [0, 2, 3], keepdim=True) - mean**2) * gain
+            return x * scale - mean * scale
+    """,
     "real numbers are given where complex ones are wanted": """
         def forward(self, spectrum):
             return torch.view_as_real(spectrum).flatten(-2)

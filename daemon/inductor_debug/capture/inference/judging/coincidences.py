@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of
 from inductor_debug.capture.inference.search.trial import Trials
 from inductor_debug.capture.inference.specs.call_plan import GENERIC
-from inductor_debug.capture.inference.specs.spec_changes import resized_alone, resized_everywhere
+from inductor_debug.capture.inference.specs.spec_changes import replaced, resized_alone, resized_everywhere
 from inductor_debug.capture.inference.specs.specs import Dimension, Guess, TensorSpec
 
 _UNDECLARED = frozenset("BTSLHWFAN")
@@ -70,7 +70,7 @@ def coincidences(trials: Trials, found: Found) -> list[Remark]:
         alone = [_resized(found.guess, fixed, other) for other in others]
         for refused in (together, alone):
             because = _chance(trials, refused, fixed, others[0], by_itself=refused == alone)
-            if because:
+            if because and not _is_anothers(trials, refused[0], fixed, found.guess):
                 said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
                 result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
                 break
@@ -113,6 +113,16 @@ def _resized(guess: Guess, fixed: _Fixed, other: int) -> Guess:
     if isinstance(fixed.called, str):
         return guess.with_sizes(**{fixed.called: other})
     return resized_alone(guess, fixed.argument, fixed.spec, fixed.dim, other)
+
+
+def _is_anothers(trials: Trials, refused: Guess, fixed: _Fixed, ran: Guess) -> bool:
+    """Whether a call is refused in the same way where the argument keeps all its sizes, and only other inputs change."""
+    name, spec = refused.tensors()[fixed.number]
+    kept = replaced(refused, name, spec, replace(spec, dims=fixed.spec.shape(ran.size_of())))
+    if len(refused.tensors()) < 2:
+        return False
+    one, other = refused_call(trials, refused), refused_call(trials, kept)
+    return one is not None and other is not None and one.is_like(other) and one.pair == other.pair
 
 
 def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int, *, by_itself: bool) -> str:
