@@ -308,6 +308,9 @@ ASKED = {
     "the first of a sequence where it is an index": ("[2, 3][4:][given]", "0"),
     "a dict of what the part asks for that it is unpacked for": ("Part(3, **given)", "{'shift': 64}"),
     "a tuple where nothing else is allowed": ("Strict(given)", "(64, 64, 64)"),
+    "a pair where a static method raises for what is no tuple": ("self.checked(given)", "(3, 3)"),
+    "a text where it is asserted to be one": ("assert isinstance(given, str) and given", "'same'"),
+    "a list where either is allowed": ("assert isinstance(given, (list, tuple))", "[64, 64, 64]"),
     "a tensor where it is used as one": ("given.to(given.device); given.shape[0]", "torch.zeros(64, 64)"),
 }
 
@@ -347,7 +350,7 @@ def test_arguments_are_those_that_the_file_writes(written: str, tmp_path: Path) 
 @pytest.mark.parametrize("what", ASKED)
 def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> None:
     code, wanted = ASKED[what]
-    name = {"[32, 64, 128]": "sizes", "64": "channels"}.get(wanted, "given")
+    name = {"[32, 64, 128]": "sizes", "64": "channels", "(3, 3)": "kernel_size"}.get(wanted, "given")
     other = "class Other(nn.Module):\n    def __init__(self, pair):\n        self.pair = pair\n        pair[1:]\n"
     other += "class Prior:\n    def __init__(self, mean): ...\n    def logarithm(self, x): ...\n"
     other += "class Strict(nn.Module):\n    def __init__(self, sizes: int | tuple[int, ...]):\n        len(sizes)\n"
@@ -355,6 +358,8 @@ def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> 
     other += "class Part(nn.Module):\n    def __init__(self, width, shift):\n        shift + width\n"
     other += "def other(pair):\n    return pair[1:]\n"
     text = f"{other}class Model(nn.Module):\n    def __init__(self, {name}):\n        {code.replace('given', name)}\n"
+    text += "    @staticmethod\n    def checked(size):\n"
+    text += "        if not (isinstance(size, tuple) or isinstance(size, list)): raise ValueError\n"
     assert first(tmp_path, text) == f"({wanted},)"
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.inference.construction import annotated
+from inductor_debug.capture.inference.construction.required_types import roles_required_by
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 from inductor_debug.capture.runtime import foreign
@@ -239,6 +240,8 @@ class _Reader:
 
     def note(self, node: ast.AST) -> None:
         """Takes down what one node says."""
+        for argument, role in roles_required_by(node):
+            self.claim(argument, role)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             self.attribute(node)
         elif isinstance(node, ast.Subscript):
@@ -424,7 +427,10 @@ class _Reader:
 
     def asked_by_method(self, name: str) -> dict[str, Demand]:
         """What another method asks of its arguments; empty where it is no plain one."""
-        tree = function_tree(inspect.getattr_static(self.kind, name, None))
+        method = inspect.getattr_static(self.kind, name, None)
+        if isinstance(method, staticmethod):
+            return self.asked_by_function(method.__func__, decorated=True)
+        tree = function_tree(method)
         if tree is None or not tree.args.args or tree.decorator_list:
             return {}
         found = {item.arg: Demand() for item in (*tree.args.args[1:], *tree.args.kwonlyargs)}
@@ -432,10 +438,10 @@ class _Reader:
         _Reader(dict(found), itself, self.namespace, self.depth + 1, self.attributes, self.kind).read(tree)
         return found
 
-    def asked_by_function(self, function: Any) -> dict[str, Demand]:
-        """What a function asks of its arguments."""
+    def asked_by_function(self, function: Any, *, decorated: bool = False) -> dict[str, Demand]:
+        """What a function asks of its arguments; `decorated` says that it may be as a static method is."""
         tree = function_tree(function)
-        if tree is None or tree.decorator_list:
+        if tree is None or len(tree.decorator_list) > decorated:
             return {}
         found = {item.arg: Demand() for item in (*tree.args.args, *tree.args.kwonlyargs)}
         _Reader(dict(found), "", foreign.globals_of(function), self.depth + 1).read(tree)

@@ -62,6 +62,8 @@ _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
 _SEVERAL = ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features")
 """What lists of sizes are called, and now and then a single one: the last alternative."""
 _ALTERNATIVES_OF_SEVERAL = 2
+_EXTENTS = re.compile(r".*(kernel|stride|padding|pad|dilation|patch|img|image|window|resolution)(_?(size|shape|res))?")
+"""What has a number for the height and one for the width where it has several; in the plural, one for each layer."""
 _FLOATS = re.compile(
     r".*(drop\w*|rate|p|prob|eps|epsilon|alpha|beta|gamma|sigma|momentum|temperature|tau|lr|scale|weight|margin|lambda\w*|ratio|init_value|std)"
 )
@@ -189,7 +191,7 @@ def _several(name: str, text: str, lowered: str, alternative: int, demand: Deman
     least = demand.count if demand is not None else 0
     if demand is not None and demand.item is not None and "repetitions" in demand.item.roles:
         return [min(integer(single, alternative), _FEW)] * max(least, 3 if alternative == 0 else 2)
-    if least == 2 and not _WIDTHS.fullmatch(name):
+    if (least == 2 and not _WIDTHS.fullmatch(name)) or (not least and not alternative and _EXTENTS.fullmatch(name)):
         return (integer(single, alternative),) * 2
     if _WIDTHS.fullmatch(name):
         return [_NARROW << number for number in range(max(least, 3))]

@@ -1,0 +1,43 @@
+"""Of which types arguments must be for code to go on: what `assert` and a condition that raises ask by `isinstance`.
+
+Reads syntax only. Of several ways to go on, the first is taken.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inductor_debug.capture.inference.usage import expression_kinds as read
+
+_ROLES = {
+    "tuple": ("sequence", "tuple"),
+    "list": ("sequence",),
+    "int": ("integer",),
+    "str": ("text",),
+    "dict": ("mapping",),
+}
+"""What is asked of an argument that must be of a type, in the words of `demands`."""
+
+
+def roles_required_by(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    """Expressions whose values must have a role, each with it, for the code to go on behind `node`."""
+    if isinstance(node, ast.Assert):
+        yield from _required(node.test, holds=True)
+    elif isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise):
+        yield from _required(node.test, holds=False)
+
+
+def _required(test: ast.expr, *, holds: bool) -> Iterator[tuple[ast.expr, str]]:
+    """What makes a condition true, or false."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _required(test.operand, holds=not holds)
+    elif isinstance(test, ast.BoolOp):
+        together = isinstance(test.op, ast.And) == holds
+        for part in test.values if together else test.values[:1]:
+            yield from _required(part, holds=holds)
+    elif holds and isinstance(test, ast.Call) and read.name_of(test.func) == "isinstance" and len(test.args) == 2:
+        kinds = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
+        names = [read.name_of(kind) for kind in kinds]
+        for role in _ROLES.get("int" if "int" in names else names[0] if names else "", ()):
+            yield test.args[0], role
