@@ -155,7 +155,32 @@ class Batched(nn.Module):
         return torch.cat((x, self.rows), dim=1)
 
 
+class Rising(nn.Module):
+    """Joins what it makes of a picture with one that is as large as that."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.ConvTranspose2d(8, 5, 4, stride=2, padding=1)
+
+    def forward(self, x: Any, before: Any) -> Any:
+        return torch.cat((self.up(x), before), 1)
+
+
+class Inset(nn.Module):
+    """Joins what is left of a picture with a small one of as many channels as the next layer takes besides."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.Conv2d(3, 40, 4, stride=4)
+        self.mix = nn.Conv2d(52, 7, 1)
+
+    def forward(self, x: Any, x_small: Any) -> Any:
+        return self.mix(torch.cat([self.down(x), x_small], dim=1))
+
+
 CALLS = {
+    Rising: "x f32[2, 8, 64, 96], before f32[2, 5, 128, 192]",
+    Inset: "x f32[2, 3, 64, 96], x_small f32[2, 12, 16, 24]",
     Pairs: "pixel_values f32[2, 2, 3, 64, 96]",
     Asserted: "x f32[2, 16, 6]",
     Trained: "x f32[2, 8], pitches f32[2, 32], energies f32[2, 32]",

@@ -116,7 +116,7 @@ def _resized(guess: Guess, fixed: _Fixed, other: int) -> Guess:
 
 
 def _is_anothers(trials: Trials, refused: Guess, fixed: _Fixed, ran: Guess) -> bool:
-    """Whether a call is refused in the same way where the argument keeps all its sizes, and only other inputs change."""
+    """Whether a call is refused in the same way where the argument keeps its sizes, and other inputs alone change."""
     name, spec = refused.tensors()[fixed.number]
     kept = replaced(refused, name, spec, replace(spec, dims=fixed.spec.shape(ran.size_of())))
     if len(refused.tensors()) < 2:

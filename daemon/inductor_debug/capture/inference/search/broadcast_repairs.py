@@ -10,8 +10,26 @@ from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import replaced, resized, resized_alone, with_all_sizes
-from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
+from inductor_debug.capture.inference.specs.specs import Dimension, Guess, TensorSpec
 from inductor_debug.capture.inference.usage.module_inputs import accepted
+
+
+def by_operands(outcome: TrialOutcome) -> Iterator[Guess]:
+    """An argument that is joined with what the model computed has its sizes, except where they are joined."""
+    join, guess = outcome.joined(), outcome.guess
+    names: dict[int, str] = {size: name for name, size in guess.sizes if name in guess.used_sizes()}
+    computed = next((item.shape for item in join.operands if item.argument is None), ())
+    for operand in join.operands if computed else ():
+        spec = guess.spec_of(operand.argument) if operand.argument is not None else None
+        if isinstance(spec, TensorSpec) and operand.argument is not None:
+            # A size that has a name stays free with it.
+            dims: list[Dimension] = [names.get(size, size) for size in computed]
+            if -len(dims) <= join.dim < len(dims):
+                dims[join.dim] = (spec.dims if len(spec.dims) == len(dims) else computed)[join.dim]
+            batch = spec.dims[:1] if operand.shape[:1] == computed[:1] else computed[:1]
+            guess = replaced(guess, operand.argument, spec, replace(spec, dims=(*batch, *dims[1:])))
+    if guess != outcome.guess:
+        yield guess
 
 
 def by_joining(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:

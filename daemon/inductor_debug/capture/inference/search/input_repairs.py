@@ -17,6 +17,7 @@ from inductor_debug.capture.inference.search.broadcast_repairs import (
     by_mask,
     by_missing_dimension,
     by_one,
+    by_operands,
     by_shapes,
 )
 from inductor_debug.capture.inference.search.refusals import Refusal, refusal_of
@@ -49,6 +50,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
     guess = outcome.guess
     yield from _by_refusal(outcome, plan)
+    yield from by_operands(outcome)
     if isinstance(outcome.error, NotImplementedError):
         # What torch does not support for one rank or dtype it may support for another; sizes change nothing about it.
         yield from _other_ranks(guess)

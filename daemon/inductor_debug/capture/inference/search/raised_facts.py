@@ -15,7 +15,7 @@ import torch
 
 _DIGITS = re.compile(r"\d+")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w|-D\b)")
-_RANKS = re.compile(r"Expected (\d)-D tensors, but got (\d)-D")
+_RANKS = re.compile(r"(?:Expected|number of dimensions: got) (\d)(?:-D tensors, but got| and) (\d)")
 _MOST_NUMBERS = 8
 _LISTS = re.compile(r"\[(\d+(?:, ?\d+)+)\]")
 _UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)(?:, got (\d+))?")
@@ -106,6 +106,11 @@ class Raised:
         """How many dimensions two tensors have that are joined and should have as many."""
         match = _RANKS.search(self.text)
         return None if match is None else (int(match[1]), int(match[2]))
+
+    @property
+    def about_joining(self) -> bool:
+        """Whether tensors could not be joined."""
+        return self.differing_ranks is not None or self.joined_sizes is not None
 
     @property
     def differing_sizes(self) -> tuple[int, int, int] | None:

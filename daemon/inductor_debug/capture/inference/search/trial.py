@@ -6,6 +6,7 @@ Hooks on all modules tell which one was running, with what; what exceptions say 
 from __future__ import annotations
 
 import contextlib
+import functools
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -19,6 +20,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.nn.parameter import UninitializedParameter
 
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
+from inductor_debug.capture.inference.search.join_watch import Join, JoinWatch
 from inductor_debug.capture.inference.search.meta_runs import call_on_meta
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
@@ -51,6 +53,8 @@ class TrialOutcome:
     part: int | None = None
     """Which module that is; a model that is built anew for every trial has the same numbers."""
     received: list[Received] = field(default_factory=list)
+    joined: Callable[[], Join] = Join
+    """What was to be joined where that was refused, which takes another run."""
 
     @property
     def raised(self) -> Raised:
@@ -96,6 +100,12 @@ class Trials:
                 subject(*args, **kwargs)
 
         return self._run(guess, call)
+
+    def _joined(self, guess: Guess) -> Join:
+        """What is to be joined where a run of `guess` ends."""
+        watch = JoinWatch([item.name for item in guess.arguments if not item.keyword])
+        self.watched(guess, watch.active)
+        return watch.join
 
     def mixes_dtypes(self, guess: Guess) -> bool:
         """Whether torch refuses the dtypes of a call that ran on the meta device, where no `torch.autocast` holds."""
@@ -191,6 +201,8 @@ class Trials:
 
     def _failed(self, guess: Guess, error: BaseException) -> TrialOutcome:
         outcome = TrialOutcome(guess, error, (self._completed, *self._lines(error)))
+        if outcome.raised.about_joining:
+            outcome.joined = functools.partial(self._joined, guess)
         if self._stack:
             outcome.module, args, _ = self._stack[-1]
             outcome.part = self._number_of(outcome.module)
