@@ -82,3 +82,24 @@ def test_calls_of_another_files_class_of_the_same_name_tell_nothing(tmp_path: Pa
         (tmp_path / name / "train.py").write_text(f"from {name}.model import Net\nnet = Net({width})\n")
     (tmp_path / "second" / "again.py").write_text("from model import *\nnet = Net(32)\n")
     assert list(calls_in_project(str(tmp_path), str(tmp_path / "first" / "model.py"), "Net")) == [([8], {})]
+
+
+SCRIPT = """
+import os
+from model import *
+shape = (3, 8 * 4)
+os.makedirs("/nowhere/%s" % "pictures", exist_ok=True)
+os.makedirs("/nowhere/models", exist_ok=True)
+part = Part(8)
+net = Net(shape, part=part)
+"""
+
+
+def test_a_script_beside_that_takes_all_names_of_a_file_tells_what_its_class_is_given(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("class Part(Module):\n    pass\nclass Net(Module):\n    pass\n")
+    (tmp_path / "train.py").write_text(SCRIPT)
+    part = type("Part", (), {})
+    calls = calls_in_project(str(tmp_path), str(tmp_path / "model.py"), "Net", {"Part": part})
+    ((args, kwargs),) = calls
+    assert args == [(3, 32)]
+    assert (kwargs["part"].kind, kwargs["part"].args) == (part, (8,))

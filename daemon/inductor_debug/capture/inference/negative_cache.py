@@ -102,7 +102,7 @@ def key_of(name: str, value: Any, place: Place) -> str:
     lines = place.text.splitlines()
     around = _around(name, place.tree)
     parts += ["\n".join(lines[statement.lineno - 1 : statement.end_lineno]) for statement in around]
-    if isinstance(value, type) and not foreign.needs_no_arguments(value):
+    if isinstance(value, type):
         calls = [[args, kwargs] for args, kwargs in calls_in_project(place.project_root, place.path, name)]
         parts.append(text_of(calls, {}))
     digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16)

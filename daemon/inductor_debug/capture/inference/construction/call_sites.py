@@ -13,7 +13,7 @@ import functools
 import itertools
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -200,11 +200,18 @@ def _instance(reached: _Reached, called: str, owner: Function) -> Any:
     return reached.receiver if known else SimpleNamespace()
 
 
-def calls_in_project(root: str, path: str, name: str) -> Iterator[Call]:
-    """The calls of `name` in the other files of the project; bounded in files and processor time whatever the load."""
+def calls_in_project(root: str, path: str, name: str, namespace: Mapping[str, Any] | None = None) -> Iterator[Call]:
+    """The calls of `name` in the other files of the project; bounded in files and processor time whatever the load.
+
+    Args:
+        root: the project's folder.
+        path: the file that defines `name`.
+        name: what is called.
+        namespace: of the file at `path`, where it is executed: others import what they call `name` with from it.
+    """
     deadline = time.process_time() + _SECONDS_IN_PROJECT
     marker = f"{name}("
-    for number, file in enumerate(files_of(root)):
+    for number, file in enumerate(_nearest_first(root, path)):
         if number >= _MOST_FILES or time.process_time() > deadline:
             return
         text = text_of_file(file) if file != path else ""
@@ -213,24 +220,47 @@ def calls_in_project(root: str, path: str, name: str) -> Iterator[Call]:
                 tree = ast.parse(text)
                 if any(isinstance(item, Function | ast.ClassDef) and item.name == name for item in tree.body):
                     continue  # it has something of its own that is called so
-                if any(other != path and _defines(other, name) for other in _imported_from(tree, name, file, root)):
+                imports = list(_imports_of(tree, file, root))
+                named = [other for node, other in imports if any(item.name in (name, "*") for item in node.names)]
+                if any(other != path and _defines(other, name) for other in named):
                     continue  # it calls another file's
-                yield from CallSites(tree, {**names_of(tree), "__file__": file}).of(name)
+                taken = [node for node, other in imports if other == path]
+                names = {**names_of(tree), **_taken(taken, namespace or {}), "__file__": file}
+                yield from CallSites(tree, names).of(name)
         except (SyntaxError, ValueError, RecursionError):
             continue
 
 
-def _imported_from(tree: ast.Module, name: str, file: str, root: str) -> Iterator[str]:
-    """The files of the project that a file at `file` may import `name` from, the nearest each time."""
+def _nearest_first(root: str, path: str) -> Iterator[str]:
+    """The files of the project, those beside the file at `path` first: there its classes are rather used."""
+    beside = os.path.dirname(path)
+    near = sorted(item.path for item in os.scandir(beside) if item.name.endswith(".py")) if beside else []
+    return itertools.chain(near, (file for file in files_of(root) if os.path.dirname(file) != beside))
+
+
+def _imports_of(tree: ast.Module, file: str, root: str) -> Iterator[tuple[ast.ImportFrom, str]]:
+    """The files of the project that a file at `file` imports names from, the nearest each time."""
     folder = os.path.dirname(file)
     around = [folder]
     while folder != root and (folder := os.path.dirname(folder)).startswith(root):
         around.append(folder)
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and any(item.name in (name, "*") for item in node.names):
+        if isinstance(node, ast.ImportFrom) and node.module:
             bases = around[node.level - 1 : node.level] if node.level else around
             places = (os.path.join(base, *node.module.split(".")) + ".py" for base in bases)
-            yield from itertools.islice(filter(os.path.isfile, places), 1)
+            yield from ((node, place) for place in itertools.islice(filter(os.path.isfile, places), 1))
+
+
+def _taken(imports: Iterable[ast.ImportFrom], namespace: Mapping[str, Any]) -> Names:
+    """What such imports take of a file whose names stand for that."""
+    found: Names = {}
+    for node in imports:
+        for item in node.names:
+            if item.name == "*":
+                found.update({name: value for name, value in namespace.items() if not name.startswith("_")})
+            elif item.name in namespace:
+                found[item.asname or item.name] = namespace[item.name]
+    return found
 
 
 def _defines(file: str, name: str) -> bool:

@@ -119,11 +119,12 @@ def constructions(
         otherwise = builder.bound(parameters, [], {}, "names and annotations")
         if otherwise.invented:
             yield otherwise
-        return
-    for args, kwargs in sites.computed(kind):
+    for args, kwargs in sites.computed(kind) if required else ():
         yield builder.bound(parameters, args, kwargs, "a call in this file")
-    for args, kwargs in calls_in_project(project_root, path, kind.__name__):
+    for args, kwargs in calls_in_project(project_root, path, kind.__name__, vars(module)):
         yield builder.bound(parameters, args, kwargs, "a call in the project")
+    if not required:
+        return
     for alternative in range(_ALTERNATIVES):
         builder.alternative = alternative
         yield builder.bound(parameters, [], {}, "names and annotations")

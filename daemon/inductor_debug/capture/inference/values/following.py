@@ -20,6 +20,7 @@ from inductor_debug.capture.inference.values.plain_values import Names, ValueBud
 from inductor_debug.capture.inference.values.pure_calls import CHANGING, truth
 from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue, UnknownError, is_known
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.loading import is_installed, is_standard
 
 _DEEPEST = 6
 _MOST_ROUNDS = 200
@@ -267,9 +268,10 @@ class Follower(PlainCalls):
 
 
 def _project_function(function: Any) -> Function | None:
-    """The text of a Python function that is no library's."""
+    """The text of a Python function that is no library's, nor Python's own: `os.makedirs` gives a model nothing."""
     if not inspect.isfunction(function):
         return None
     file = function.__code__.co_filename
-    own = "site-packages" not in file and not (function.__module__ or "").startswith(("torch.", "numpy."))
+    library = is_installed(file) or is_standard(file)
+    own = not library and not (function.__module__ or "").startswith(("torch.", "numpy."))
     return function_tree(function) if own and not inspect.isgeneratorfunction(function) else None
