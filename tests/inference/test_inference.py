@@ -27,6 +27,18 @@ def inferred(job: Job) -> dict[str, Inferred]:
 
 
 CLASSES = {
+    "x f32[batch, 3, 16, 16], z f32[batch, 6]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc, self.stem, self.heads = nn.Linear(6, 256), nn.Conv2d(4, 8, 3), nn.ModuleList()
+                for name in ("low", "high"):
+                    self.heads.add_module(name, nn.Conv2d(8, 2, 1))
+            def forward(self, x, z):
+                z = self.fc(z).view(z.size(0), 1, 16, 16)
+                x = self.stem(torch.cat((x, z), 1))
+                return [head(x) for head in self.heads] + [head(x) for head in self.heads]
+    """,
     "x f32[batch, 64]": """
         class Model(nn.Module):
             def __init__(self, width=64):

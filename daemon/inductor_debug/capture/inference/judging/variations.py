@@ -56,6 +56,7 @@ def of_sizes(guess: Guess, wanted: Iterable[int | str] = ()) -> Iterator[Guess]:
     numbers = [size for size in wanted if isinstance(size, int)]
     yield from _shared_otherwise(guess, numbers)
     yield from meeting(guess, numbers)
+    yield from _by_difference(guess, numbers)
     yield from _other_sizes(guess)
     yield from _of_items(guess, numbers)
 
@@ -120,6 +121,14 @@ def meeting(guess: Guess, wanted: Iterable[int | str]) -> Iterator[Guess]:
     for size, other in itertools.permutations(numbers, 2):
         names = {name: other for name in guess.used_sizes() if sizes[name] == size}
         yield resized_together(guess.with_sizes(**names), size, other)
+
+
+def _by_difference(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
+    """The call with a fixed dimension larger or smaller by what is lacking: the model may join something to it."""
+    lacking = {one - other for one, other in itertools.permutations(dict.fromkeys(wanted), 2)}
+    for size in single_sizes(guess):
+        if not size.name:
+            yield from (size.at(size.usual + step) for step in sorted(lacking) if size.usual + step > 0)
 
 
 def _shared_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:

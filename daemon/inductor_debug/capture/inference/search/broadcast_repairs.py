@@ -43,6 +43,7 @@ def by_joining(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
             for index, (size, got) in enumerate(zip(wanted.dims, received.shape, strict=True)):
                 if isinstance(size, int) and size != got:
                     yield from _shared(outcome.guess, plan, received.shape, index, size)
+                    yield from _beside_own(outcome.guess, received.shape, index, size)
 
 
 def _shared(guess: Guess, plan: CallPlan, shape: tuple[int, ...], index: int, size: int) -> Iterator[Guess]:
@@ -57,6 +58,14 @@ def _shared(guess: Guess, plan: CallPlan, shape: tuple[int, ...], index: int, si
             if 0 < width < size:
                 changed = resized_alone(guess, name, spec, index, width)
                 yield resized_alone(changed, other, beside, index, size - width)
+
+
+def _beside_own(guess: Guess, shape: tuple[int, ...], index: int, size: int) -> Iterator[Guess]:
+    """Guesses in which an argument is as much larger as is lacking: what the model joins to it stays as it is."""
+    for name, spec in guess.tensors():
+        have = spec.shape(guess.size_of())[index] if len(spec.dims) == len(shape) else 0
+        if 0 < have < shape[index] and have + size - shape[index] > 0:
+            yield resized_alone(guess, name, spec, index, have + size - shape[index])
 
 
 def by_missing_dimension(outcome: TrialOutcome) -> Iterator[Guess]:

@@ -59,7 +59,7 @@ class FunctionScope:
             owner = self.module(node.value)
             if isinstance(owner, nn.ModuleList | nn.Sequential) and len(owner):
                 index = self.index(node.slice)
-                return owner[index] if index is not None and -len(owner) <= index < len(owner) else owner[0]
+                return part_of(owner, index or 0)
             if isinstance(owner, nn.ModuleDict) and len(owner):
                 key = self.key(node.slice)
                 return owner[key] if key is not None and key in owner else next(iter(owner.values()))
@@ -77,3 +77,9 @@ class FunctionScope:
         if not isinstance(found, torch.Tensor) or found.dim() == 0:
             return None
         return [int(size) for size in found.shape]
+
+
+def part_of(container: nn.ModuleList | nn.Sequential, index: int) -> nn.Module:
+    """One of the modules in a container, the first where it has not so many: they may have names and no numbers."""
+    parts = list(container)
+    return parts[index] if -len(parts) <= index < len(parts) else parts[0]

@@ -6,14 +6,13 @@ Only straight lines are followed: where syntax is not enough, nothing is claimed
 from __future__ import annotations
 
 import ast
-import itertools
 from typing import Any
 
 from torch import nn
 
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.usage.argument_values import ArgumentValues
-from inductor_debug.capture.inference.usage.local_names import WalkBudget
+from inductor_debug.capture.inference.usage.local_names import WalkBudget, part_of
 from inductor_debug.capture.inference.usage.usage import Tracked, Usage, own_class
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 from inductor_debug.capture.runtime import foreign
@@ -201,7 +200,7 @@ class UsageWalk(ArgumentValues):
                 if not isinstance(target, ast.Name):
                     continue
                 if any(container is item for item in lists):
-                    self.modules[target.id] = next(itertools.islice(container, index, None), container[0])
+                    self.modules[target.id] = part_of(container, index)
                 elif value is not None and not value.steps:
                     value.usage.iterated = True
                     value.usage.count = value.usage.count or (rounds if in_step else None)
