@@ -104,6 +104,35 @@ async def test_what_runs_later_is_refused_too(pool: WorkerPool, tmp_path: Path) 
     assert os.listdir(tmp_path) == ["model.py"]
 
 
+WEIGHTS = """
+import torch
+from torch.hub import load_state_dict_from_url
+
+class Part(torch.nn.Linear):
+    def load_state_dict(self, state, **options):
+        del state["head.weight"]
+        state.pop("head.bias")
+        super().load_state_dict({name.removeprefix("module."): value for name, value in state.items()}, **options)
+
+# inductor-debug: inputs=(torch.randn(2, 4),)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part(4, 4)
+        self.part.load_state_dict(load_state_dict_from_url("https://127.0.0.1:9/never-there.pth")["model"])
+
+    def forward(self, x):
+        return self.part(x.double())
+"""
+
+
+async def test_a_model_is_built_without_the_weights_that_it_would_download(pool: WorkerPool, tmp_path: Path) -> None:
+    (finding, *_) = await findings_of(pool, tmp_path, WEIGHTS)
+    assert finding.rule != "environment"
+    assert finding.range.start.line == 18
+    assert os.listdir(tmp_path) == ["model.py"]
+
+
 async def test_what_is_allowed_happens(pool: WorkerPool, tmp_path: Path) -> None:
     heard = []
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -37,6 +37,7 @@ from inductor_debug.capture.targets.candidates import Candidate, Discovered, Rec
 from inductor_debug.capture.targets.class_candidates import Inferring
 from inductor_debug.capture.targets.discovery import discover
 from inductor_debug.capture.targets.parameter_declarations import Declarations
+from inductor_debug.capture.tensors.absent_weights import weights_left_out
 from inductor_debug.capture.tensors.conversions import fake_conversions
 from inductor_debug.capture.tensors.fake_mode import (
     building,
@@ -358,6 +359,7 @@ class TargetBuilder:
             load.interceptor.active(recording=recording),
             load.declarations.recording(),
             saving(self._allowed_to_write, load.notes),
+            weights_left_out(load.notes),
             fake_conversions(),
             nothing_drawn(),
             building(load.mode, load.fake_mode, self._memory_bound),
