@@ -627,6 +627,25 @@ HEALTHY = {
             first, second = levels
             return self.layers[0](first) + nn.functional.interpolate(self.layers[1](second), first.shape[-2:])
     """,
+    "a detector finds nothing in a small image of noise": """
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Conv2d(3, 8, 3)
+        def forward(self, image):
+            image, found, side = image.permute(0, 3, 1, 2).float(), [], min(image.shape[1:3]) * 0.6
+            while side >= 2000:
+                found.append(self.layer(image))
+                side *= 0.7
+            return torch.cat(found)
+    """,
+    "there may be more of what is taken by position": """
+        def __init__(self):
+            super().__init__()
+            self.last, self.fine = nn.Conv2d(16, 8, 1), nn.Conv2d(4, 8, 1)
+        def forward(self, *features):
+            depth = len(self._modules) + 2
+            return self.last(features[-1]).mean((2, 3)) + self.fine(features[-depth]).mean((2, 3))
+    """,
     "one input is shorter than the other": """
         def __init__(self):
             super().__init__()

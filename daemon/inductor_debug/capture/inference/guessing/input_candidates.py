@@ -89,7 +89,9 @@ def plan_for(subject: Any, hints: tuple[int, ...] = (), given: Mapping[str, int]
         skipped = skipped or not required
     if not any(item.required for item in parameters) and parameters:
         _require_one(parameters)
-    return sized_plan(parameters, owner, hints)
+    plan = sized_plan(parameters, owner, hints)
+    plan.open_ended = any(item.kind is _KINDS.VAR_POSITIONAL for item in signature.parameters.values())
+    return plan
 
 
 def _require_one(parameters: list[Parameter]) -> None:

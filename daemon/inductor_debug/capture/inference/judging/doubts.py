@@ -40,6 +40,8 @@ def may_want_other_inputs(
 ) -> bool:
     """Whether a function of torch may take other inputs than those which it refused.
 
+    A list that is empty, as what a detector found in noise, may have something in it with other inputs.
+
     Args:
         error: what it raised.
         args: of the refused call.
@@ -47,6 +49,8 @@ def may_want_other_inputs(
         computed: the identities of all tensors that come of the inputs.
     """
     known = frozenset(computed)
+    if args and isinstance(args[0], list | tuple) and not args[0]:
+        return True
     if not isinstance(error, TypeError):
         return any(id(value) in known for value in _leaves((args, kwargs)))
     # The first of several arguments is what is worked on; where others are tensors, numbers may have been meant.

@@ -43,6 +43,7 @@ class CallPlan:
     `batches` are those that it calls a batch's size, `widths` all that it keeps. `ranks` are how many dimensions single
     arguments may have, where the model says so. `literally` excludes what the text of the code denies.
     `parts` are the names of its own modules: an argument of that name is not what is to be called.
+    `open_ended` says that there may be any number of arguments more.
     """
 
     parameters: list[Parameter]
@@ -53,6 +54,7 @@ class CallPlan:
     ranks: dict[str, frozenset[int]] = field(default_factory=dict)
     literally: bool = False
     parts: frozenset[str] = frozenset()
+    open_ended: bool = False
 
     @property
     def optional(self) -> list[str]:
