@@ -27,15 +27,42 @@ def inferred(job: Job) -> dict[str, Inferred]:
 
 
 CLASSES = {
-    "x f32[batch, 3, 16, 16], z f32[batch, 6]": """
+    "x f32[batch, 24]": """
+        class Base(nn.Module):
+            def __init__(self, block, width):
+                super().__init__()
+                self.layer = block(width)
+        class Linear(nn.Linear):
+            def __init__(self, width):
+                super().__init__(width, 2 * width)
+        class Model(Base):
+            def __init__(self, out, **options):
+                super().__init__(**options)
+                self.head = nn.Linear(self.layer.out_features, out)
+            def forward(self, x):
+                return self.head(self.layer(x))
+        SIZES = {"small": {"model": Model, "options": {"out": 3, "block": Linear, "width": 24}, "url": "…"}}
+    """,
+    "x f32[batch, 64], scale = 1": """
+        class Base(nn.Module):
+            def __init__(self, width, depth=2):
+                super().__init__()
+                self.layers = nn.Sequential(*(nn.Linear(width, width) for _ in range(depth)))
+        class Model(Base):
+            def __init__(self, *args, **kwargs):
+                super().__init__(*args, **kwargs)
+            def forward(self, x, scale: int):
+                return self.layers(x) * scale
+    """,
+    "x f32[batch, 3, height, width], z f32[batch, 6]": """
         class Model(nn.Module):
             def __init__(self):
                 super().__init__()
-                self.fc, self.stem, self.heads = nn.Linear(6, 256), nn.Conv2d(4, 8, 3), nn.ModuleList()
+                self.fc, self.stem, self.heads = nn.Linear(6, 1), nn.Conv2d(4, 8, 3), nn.ModuleList()
                 for name in ("low", "high"):
                     self.heads.add_module(name, nn.Conv2d(8, 2, 1))
             def forward(self, x, z):
-                z = self.fc(z).view(z.size(0), 1, 16, 16)
+                z = self.fc(z)[:, :, None, None].expand(-1, -1, x.shape[2], x.shape[3])
                 x = self.stem(torch.cat((x, z), 1))
                 return [head(x) for head in self.heads] + [head(x) for head in self.heads]
     """,

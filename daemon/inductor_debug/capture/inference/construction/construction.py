@@ -21,9 +21,11 @@ from torch import nn
 from inductor_debug.capture.inference.construction import annotated, signatures
 from inductor_debug.capture.inference.construction.call_sites import CallSites, calls_in, calls_in_project
 from inductor_debug.capture.inference.construction.class_arguments import class_for
+from inductor_debug.capture.inference.construction.class_tables import written_in_tables
 from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles, WrittenConfiguration
 from inductor_debug.capture.inference.construction.demands import Demand, demands
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
+from inductor_debug.capture.inference.construction.handed_on import handed_on
 from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value
 from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for, tensor_for
 from inductor_debug.capture.inference.construction.script_options import options_for
@@ -110,6 +112,7 @@ def constructions(
         yield Construction()
         return
     sites = calls_in(tree, module)
+    parameters += handed_on(kind)
     builder = _Builder(module, sites, kind, ConfigurationFiles(path, project_root))
     required = [item for item in parameters if item.default is inspect.Parameter.empty]
     for args, kwargs in sites.of(kind.__name__):
@@ -121,6 +124,8 @@ def constructions(
             yield otherwise
     for args, kwargs in sites.computed(kind) if required else ():
         yield builder.bound(parameters, args, kwargs, "a call in this file")
+    for options in written_in_tables(kind, parameters, vars(module)):
+        yield builder.bound(parameters, [], options, "a table in this file")
     for args, kwargs in calls_in_project(project_root, path, kind.__name__, vars(module)):
         yield builder.bound(parameters, args, kwargs, "a call in the project")
     if not required:

@@ -147,7 +147,11 @@ class _Case:
     def _is_exhausted(self, first: RefusedCall) -> bool:
         """Whether no other call is left that might come further: of `*features` there may be more than were given."""
         guess = self._best.guess
-        if self._plan.open_ended or (len(self._here) < 2 and guess.used_sizes()) or not variations.are_exhaustive(guess):
+        if (
+            self._plan.open_ended
+            or (len(self._here) < 2 and guess.used_sizes())
+            or not variations.are_exhaustive(guess)
+        ):
             return False
         return not any(self._may_be_a_list(argument, first) for argument in guess.arguments)
 
