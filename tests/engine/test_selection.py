@@ -32,6 +32,9 @@ MODELS = {
     "a base through a star": "from layers import *\nclass Net(Layer): ...\n",
     "all of torch.nn": "from torch.nn import *\nclass Net(Module): ...\n",
     "a model of a library named after torch": "import torchvision\nclass Net(torchvision.models.ResNet): ...\n",
+    "a foreign base and a part of its forward": (
+        "import torch\nfrom timm.models import vit\nclass Net(vit.ViT):\n    def forward_features(self, x): return x\n"
+    ),
     "a foreign base and a forward": (
         "from lightning import LightningModule\nclass Net(LightningModule):\n    def forward(self, x): return x\n"
     ),

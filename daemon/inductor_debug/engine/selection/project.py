@@ -179,8 +179,11 @@ def _kind_of_foreign(name: str) -> ModuleKind:
 
 
 def _computes(node: ast.ClassDef, outline: FileSketch) -> bool:
-    """Whether a class looks like a model from inside: it has a `forward`, or it is built from parts of `torch.nn`."""
-    if any(isinstance(item, Function) and item.name == "forward" for item in node.body):
+    """Whether a class looks like a model from inside: it has a `forward`, or it is built from parts of `torch.nn`.
+
+    Libraries split theirs, for others to replace a part of it: `forward_features`, `forward_head`.
+    """
+    if any(isinstance(item, Function) and item.name.startswith("forward") for item in node.body):
         return True
     calls = (item for item in ast.walk(node) if isinstance(item, ast.Call))
     return any(_kind_of_foreign(outline.dotted(call.func) or "") is ModuleKind.MODEL for call in calls)
