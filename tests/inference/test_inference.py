@@ -27,6 +27,22 @@ def inferred(job: Job) -> dict[str, Inferred]:
 
 
 CLASSES = {
+    "x f32[batch, 64, height, width]": """
+        def norm(channels):
+            return nn.GroupNorm(32, channels)
+        class Model(nn.Module):
+            def __init__(self, in_channels, reduction=16):
+                super().__init__()
+                self.norm, self.gate = norm(in_channels), nn.Conv2d(in_channels, in_channels // reduction, 1)
+            def forward(self, x):
+                return self.gate(self.norm(x))
+        class Stack(nn.Module):
+            def __init__(self, widths):
+                super().__init__()
+                self.parts = nn.ModuleList([Model(in_channels=width) for width in widths])
+                self.more = nn.ModuleList([Model(width, 8) for width in widths])
+                self.most = nn.ModuleList([Model(in_channels=2 * width, reduction=4) for width in widths])
+    """,
     "x f32[batch, 24]": """
         class Base(nn.Module):
             def __init__(self, block, width):

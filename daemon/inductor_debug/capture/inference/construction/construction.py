@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import PurePath
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -66,6 +66,11 @@ class Construction:
         return {name: value for name, value in values.items() if type(value) is int and value > 0}
 
     @property
+    def label(self) -> str:
+        """The arguments as text, the same for what is built alike."""
+        return ", ".join(f"{item.name}={getattr(item.spec, 'text', '')}" for item in self.arguments)
+
+    @property
     def has_invented_code(self) -> bool:
         """Whether a module or a function was made up, which does what the right one does not."""
         values = (getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented)
@@ -106,33 +111,67 @@ def _fresh(spec: Any) -> Any:
 def constructions(
     kind: type, module: ModuleType, tree: ast.Module, path: str, project_root: str
 ) -> Iterator[Construction]:
-    """Ways to build `kind`, most trustworthy first."""
+    """Ways to build `kind`, most trustworthy first, each once.
+
+    Of all calls that leave something open, what is invented for it is as usual before it is anything else.
+    """
     parameters = signatures.parameters(kind)
     if parameters is None:
         yield Construction()
         return
-    sites = calls_in(tree, module)
     parameters += handed_on(kind)
-    builder = _Builder(module, sites, kind, ConfigurationFiles(path, project_root))
-    required = [item for item in parameters if item.default is inspect.Parameter.empty]
-    for args, kwargs in sites.of(kind.__name__):
-        yield builder.bound(parameters, args, kwargs, "a call in this file")
+    builder = _Builder(module, calls_in(tree, module), kind, ConfigurationFiles(path, project_root))
+    required = any(item.default is inspect.Parameter.empty for item in parameters)
+    open_calls: list[_WrittenCall] = []
+    seen: set[str] = set()
+    for call in _written_calls(builder, parameters, required=required):
+        made = [builder.bound(parameters, *call)]
+        if made[0].invented:
+            open_calls.append(call)
+        if call.is_empty and not required:
+            made.insert(0, Construction(numbers=numbers_in({item.name: item.default for item in parameters})))
+        yield from _new(made, seen)
+    for builder.alternative in range(1, _ALTERNATIVES if required else 1):
+        yield from _new([builder.bound(parameters, *call) for call in open_calls], seen)
+
+
+def _new(made: list[Construction], seen: set[str]) -> Iterator[Construction]:
+    """Those that are not known by what they are given; they are known from then on."""
+    for construction in made:
+        if construction.label not in seen:
+            seen.add(construction.label)
+            yield construction
+
+
+class _WrittenCall(NamedTuple):
+    """What somebody gives a constructor, and who."""
+
+    args: list[Any]
+    kwargs: dict[str, Any]
+    source: str
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody wrote it down."""
+        return not self.args and not self.kwargs
+
+
+def _written_calls(builder: _Builder, parameters: list[inspect.Parameter], *, required: bool) -> Iterator[_WrittenCall]:
+    """The calls of a class in its file and its project, and one that gives it nothing."""
+    kind, files = builder.kind, builder.files
+    nothing = _WrittenCall([], {}, "names and annotations")
+    for args, kwargs in builder.sites.of(kind.__name__):
+        yield _WrittenCall(args, kwargs, "a call in this file")
     if not required:
-        yield Construction(numbers=numbers_in({item.name: item.default for item in parameters}))
-        otherwise = builder.bound(parameters, [], {}, "names and annotations")
-        if otherwise.invented:
-            yield otherwise
-    for args, kwargs in sites.computed(kind) if required else ():
-        yield builder.bound(parameters, args, kwargs, "a call in this file")
-    for options in written_in_tables(kind, parameters, vars(module)):
-        yield builder.bound(parameters, [], options, "a table in this file")
-    for args, kwargs in calls_in_project(project_root, path, kind.__name__, vars(module)):
-        yield builder.bound(parameters, args, kwargs, "a call in the project")
-    if not required:
-        return
-    for alternative in range(_ALTERNATIVES):
-        builder.alternative = alternative
-        yield builder.bound(parameters, [], {}, "names and annotations")
+        yield nothing
+    for args, kwargs in builder.sites.computed(kind) if required else ():
+        yield _WrittenCall(args, kwargs, "a call in this file")
+    for options in written_in_tables(kind, parameters, vars(builder.module)):
+        yield _WrittenCall([], options, "a table in this file")
+    for args, kwargs in calls_in_project(files.root, files.path, kind.__name__, vars(builder.module)):
+        yield _WrittenCall(args, kwargs, "a call in the project")
+    if required:
+        yield nothing
 
 
 class _Builder:
