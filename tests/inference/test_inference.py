@@ -27,6 +27,15 @@ def inferred(job: Job) -> dict[str, Inferred]:
 
 
 CLASSES = {
+    "frames f32[batch, 64, seq]": """
+        class Model(nn.Module):
+            def __init__(self, hparams):
+                super().__init__()
+                size = hparams.n_mel_channels * hparams.n_frames_per_step
+                self.layer = nn.Linear(size, hparams.prenet_dim * hparams.max_decoder_steps)
+            def forward(self, frames):
+                return self.layer(frames.transpose(1, 2))
+    """,
     "x f32[batch, 64, height, width]": """
         def norm(channels):
             return nn.GroupNorm(32, channels)

@@ -27,6 +27,7 @@ _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
             r".*(vocab|num_embeddings|n_?tokens?|num_tokens|dictionary|ntoken|num_(users|items|entities|relations)|n_(users|items))(_?size)?",
             (1000,),
         ),
+        (r".*_per_[a-z]+", (1, 2)),
         (r".*(heads?|nhead|n_head|num_groups|groups)", (4, 1)),
         (
             r".*(layers?|depth|blocks?|n_layer|num_stages|repeats|hops|num_flows|num_steps|levels|convolutions|convs)",
@@ -65,7 +66,8 @@ _ALTERNATIVES_OF_SEVERAL = 2
 _EXTENTS = re.compile(r".*(kernel|stride|padding|pad|dilation|patch|img|image|window|resolution)(_?(size|shape|res))?")
 """What has a number for the height and one for the width where it has several; in the plural, one for each layer."""
 _FLOATS = re.compile(
-    r".*(drop\w*|rate|p|prob|eps|epsilon|alpha|beta|gamma|sigma|momentum|temperature|tau|lr|scale|weight|margin|lambda\w*|ratio|init_value|std)"
+    r".*(drop\w*|rate|prob|epsilon|alpha|beta|gamma|sigma|momentum|temperature|scale|weight|margin|lambda\w*|ratio|init_value)"
+    r"|(.*_)?(p|eps|tau|lr|std)"  # words of their own: `n_steps` and `frames_per_step` are whole numbers
 )
 _MODULES = re.compile(r".*(act|activation|nonlinearity|act_layer|act_fn)")
 _DEVICE = re.compile(r".*device")
