@@ -1099,7 +1099,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | Growth | null;
   readonly cause?: string;
   readonly direction?: Direction | null;
   readonly inferred?: boolean;
@@ -1341,6 +1341,16 @@ export interface GraphTarget {
   readonly name: string;
   readonly line: number;
   readonly stages: readonly GraphStage[];
+}
+
+/**
+ * What a run needs at least, and what it needed when the baseline was written: seconds of its bound, peak bytes.
+ */
+export interface Growth {
+  readonly known_seconds: number;
+  readonly known_bytes: number;
+  readonly seconds: number;
+  readonly peak_bytes: number;
 }
 
 /**

@@ -455,6 +455,16 @@ class CoreSpan:
     least_span_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What a run needs at least, and what it needed when the baseline was written: seconds of its bound, peak bytes."""
+
+    known_seconds: float
+    known_bytes: int
+    seconds: float
+    peak_bytes: int
+
+
 Facts = Union[
     WrongCall,
     ShapeConflict,
@@ -475,5 +485,6 @@ Facts = Union[
     CoreSpan,
     PricedRun,
     OverwrittenTensor,
+    Growth,
 ]
 """What a finding may know of itself."""

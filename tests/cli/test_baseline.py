@@ -8,7 +8,21 @@ from pathlib import Path
 import pytest
 from inductor_debug.cli.support.baseline import Baseline, BaselineEntry, BaselineError, build, dump, read
 from inductor_debug.report.run_report import CheckedFile
-from inductor_debug_schema import FileReport, FileStatus, Finding, Position, Range, Severity, Stage
+from inductor_debug_schema import (
+    CostBound,
+    FileReport,
+    FileStatus,
+    Finding,
+    Inferred,
+    Position,
+    Range,
+    RunCost,
+    Severity,
+    Stage,
+    StageReport,
+    StageState,
+    TargetReport,
+)
 
 SPAN = Range(Position(0, 0), Position(0, 1))
 
@@ -125,3 +139,48 @@ def test_broken_baselines_are_explained(tmp_path: Path, content: str | None, com
     with pytest.raises(BaselineError) as caught:
         read(str(path))
     assert str(caught.value).startswith(complaint.format(path))
+
+
+def costing(path: Path, seconds: float, peak: int, inputs: str = "") -> CheckedFile:
+    total = CostBound(1, 0, 0, 0, 0, seconds, seconds, None, 1.0, 0)
+    stage = StageReport(Stage.MOCK, StageState.DONE, 0.1, cost=RunCost("h100", total, {}, peak))
+    target = TargetReport("Net", 3, [stage], inferred=Inferred(inputs) if inputs else None)
+    return CheckedFile(path.name, FileReport(str(path), FileStatus.CLEAN, targets=[target]), "h100")
+
+
+def test_what_needs_more_than_the_baseline_knows_is_told_beyond_a_limit(tmp_path: Path, model: Path) -> None:
+    path = tmp_path / "known.json"
+    path.write_text(dump(build(str(path), [costing(model, 2e-3, 1000)], None)), encoding="utf-8")
+    before = read(str(path))
+    assert (
+        before.grown(costing(model, 2.09e-3, 1049), 5).findings
+        == before.grown(costing(model, 1e-3, 9), 0).findings
+        == []
+    )
+    [slower] = before.grown(costing(model, 2.2e-3, 1000), 5).findings
+    said = "a run on accelerator 'h100' takes at least 2.2 ms, 10 % more than the 2 ms of the baseline."
+    assert (slower.rule, slower.severity, slower.range.start.line, slower.message) == (
+        "growth",
+        Severity.ERROR,
+        3,
+        said,
+    )
+    [larger] = before.grown(costing(model, 2e-3, 2000), 5).findings
+    assert "100 % more than the 1000 B of the baseline" in larger.message
+    # With other inputs it is another run; and growth is no finding to know.
+    assert before.grown(costing(model, 9e-3, 9000, "x f32[2, 3]"), 5).findings == []
+    before.require_compared([costing(model, 1e-3, 9)])
+    with pytest.raises(BaselineError, match=r"nothing to compare.*1 target on h100"):
+        before.require_compared([costing(model, 1e-3, 9, "x f32[2, 3]")])
+    again = build(str(path), [before.grown(costing(model, 2.2e-3, 1000), 5)], before)
+    assert again.entries == ()
+    assert [cost.seconds for cost in again.costs] == [2.2e-3]
+
+
+def test_baselines_without_costs_are_read_and_wrong_ones_refused(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    path.write_text('{"version": 1, "findings": []}')
+    assert read(str(path)).costs == ()
+    path.write_text('{"version": 1, "findings": [], "costs": [{"file": "a.py", "target": "Net", "seconds": "2"}]}')
+    with pytest.raises(BaselineError, match=r"costs\[0\].stage: missing, or not a text"):
+        read(str(path))

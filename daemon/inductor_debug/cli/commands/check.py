@@ -48,6 +48,10 @@ from inductor_debug.report.unchecked_classes import coverage_line
 __all__ = ["DESCRIPTION", "EPILOG", "FAILURES", "add_arguments", "run"]
 
 FAILURES = (ConfigurationError,)
+_NO_COSTS = (
+    "--max-growth compares with a baseline that has costs: --baseline FILE, written by check --write-baseline FILE "
+    "with an accelerator whose speed is known (--accelerator h100)"
+)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,6 +89,8 @@ class _Check:
 
         def on_file(file: CheckedFile) -> None:
             shown = known.apply(file) if known is not None else file
+            if known is not None and arguments.max_growth is not None:
+                shown = known.grown(shown, arguments.max_growth)
             self._files.append(shown)
             self._remark(shown)
             if streaming:
@@ -94,6 +100,8 @@ class _Check:
         reports = shared([file.report for file in self._files])
         self._files = [replace(file, report=report) for file, report in zip(self._files, reports, strict=True)]
         require_sizes(arguments.sizes, [file.report for file in self._files])
+        if known is not None and arguments.max_growth is not None:
+            known.require_compared(self._files)
         use = self._use(known, renewed)
         if not streaming:
             for file in self._files:
@@ -128,6 +136,8 @@ class _Check:
         """The baseline to heed, and what the one to write holds today; read first, so that mistakes cost no time."""
         heeded, written = self._arguments.baseline, self._arguments.write_baseline
         known = baselines.read(heeded) if heeded is not None else None
+        if self._arguments.max_growth is not None and (known is None or not known.costs):
+            raise baselines.BaselineError(_NO_COSTS)
         if written is None:
             return known, None
         require_writable(written)

@@ -1,4 +1,4 @@
-"""Baselines: findings that are known and shall not fail a build any more.
+"""Baselines: findings that are known and shall not fail a build any more, and what each target needs at least.
 
 A baseline is a JSON file with one finding a line, sorted, so that people can read it and version control can merge it.
 A finding is known by its fingerprint alone; rule and message are there for the reader, and the file that was checked
@@ -13,13 +13,16 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from inductor_debug_schema import FileStatus
 
 from inductor_debug.cli.support.console import CommandError
+from inductor_debug.cli.support.known_costs import RULE as GROWTH
+from inductor_debug.cli.support.known_costs import KnownCost, costs_of, with_growth
 from inductor_debug.report.file_names import below
 from inductor_debug.report.run_report import CheckedFile, may_pass
+from inductor_debug.rules.amounts import counted
 
 VERSION = 1
 
@@ -38,12 +41,16 @@ class BaselineEntry:
     message: str
 
 
+Row = TypeVar("Row", BaselineEntry, KnownCost)
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The known findings in the file at `path`."""
+    """The known findings in the file at `path`, and what targets needed when it was written."""
 
     path: str
     entries: tuple[BaselineEntry, ...]
+    costs: tuple[KnownCost, ...] = ()
 
     def apply(self, file: CheckedFile) -> CheckedFile:
         """Moves the known findings of `file` out of its report."""
@@ -59,6 +66,25 @@ class Baseline:
             status = FileStatus.CLEAN
         report = dataclasses.replace(file.report, findings=left, status=status)
         return dataclasses.replace(file, report=report, hidden=hidden)
+
+    def grown(self, file: CheckedFile, most_percent: float) -> CheckedFile:
+        """The file with a finding for each target that needs more than it did, by more than so many per cent."""
+        return with_growth(file, entry_path(file.path, self.path), self.costs, most_percent)
+
+    def require_compared(self, files: Sequence[CheckedFile]) -> None:
+        """Sees to it that silence about growth means that something was compared.
+
+        Raises:
+            BaselineError: the costs of no target are known, so nothing could have been found.
+        """
+        known = {cost.subject for cost in self.costs}
+        if any(cost.subject in known for file in files for cost in costs_of(file, entry_path(file.path, self.path))):
+            return
+        accelerators = ", ".join(sorted({cost.accelerator for cost in self.costs}))
+        raise BaselineError(
+            f"{self.path}: --max-growth had nothing to compare: no target that ran has its costs there "
+            f"(known are the costs of {counted(len(self.costs), 'target')} on {accelerators})"
+        )
 
     def fixed(self, files: Sequence[CheckedFile]) -> int:
         """How many entries are gone: those of checked files that were analysed, and of files that are no more."""
@@ -91,17 +117,32 @@ def read(path: str) -> Baseline:
         raise BaselineError(f"{path}: not a baseline: it has no list named 'findings'")
     if document.get("version") != VERSION:
         raise BaselineError(f"{path}: version: this tool reads version {VERSION}, not {document.get('version')!r}")
-    return Baseline(path, tuple(_entry(path, number, item) for number, item in enumerate(document["findings"])))
+    entries = _rows(path, document, "findings", BaselineEntry)
+    return Baseline(path, entries, _rows(path, document, "costs", KnownCost))
 
 
-def _entry(path: str, number: int, item: Any) -> BaselineEntry:
-    names = [field.name for field in dataclasses.fields(BaselineEntry)]
+def _rows(path: str, document: dict[str, Any], name: str, kind: type[Row]) -> tuple[Row, ...]:
+    """The rows of one list; none where it is missing, as costs are in files of earlier versions."""
+    return tuple(_row(f"{path}: {name}[{number}]", item, kind) for number, item in enumerate(document.get(name) or ()))
+
+
+def _row(place: str, item: Any, kind: type[Row]) -> Row:
     if not isinstance(item, dict):
-        raise BaselineError(f"{path}: findings[{number}]: not an object")
-    for name in names:
-        if not isinstance(item.get(name), str):
-            raise BaselineError(f"{path}: findings[{number}].{name}: missing, or not a text")
-    return BaselineEntry(**{name: item[name] for name in names})
+        raise BaselineError(f"{place}: not an object")
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):
+        expected, words = _KINDS[str(field.type)]
+        found[field.name] = item.get(field.name)
+        if not isinstance(found[field.name], expected) or isinstance(found[field.name], bool):
+            raise BaselineError(f"{place}.{field.name}: missing, or not {words}")
+    return kind(**found)
+
+
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "str": ((str,), "a text"),
+    "float": ((int, float), "a number"),
+    "int": ((int,), "a whole number"),
+}
 
 
 def build(path: str, files: Sequence[CheckedFile], old: Baseline | None) -> Baseline:
@@ -118,12 +159,16 @@ def build(path: str, files: Sequence[CheckedFile], old: Baseline | None) -> Base
         if entry.file not in analysed and os.path.exists(os.path.join(folder, entry.file))
     }
     fingerprints = {entry.fingerprint for entry in current}
-    return Baseline(path, tuple(sorted(current | {entry for entry in kept if entry.fingerprint not in fingerprints})))
+    entries = sorted(current | {entry for entry in kept if entry.fingerprint not in fingerprints})
+    costs = {cost for file in files for cost in costs_of(file, entry_path(file.path, path))}
+    others = (cost for cost in (old.costs if old else ()) if cost.file not in analysed)
+    left = {cost for cost in others if os.path.exists(os.path.join(folder, cost.file))}
+    return Baseline(path, tuple(entries), tuple(sorted(costs | left)))
 
 
 def _entries(path: str, file: CheckedFile) -> Iterable[BaselineEntry]:
     for finding in (*file.hidden, *file.report.findings):
-        if may_pass(finding):
+        if may_pass(finding) or finding.rule == GROWTH:
             continue
         yield BaselineEntry(entry_path(file.path, path), finding.rule, finding.fingerprint, finding.headline)
 
@@ -147,6 +192,11 @@ def entry_path(path: str, baseline: str) -> str:
 
 def dump(baseline: Baseline) -> str:
     """The file's text: one entry a line."""
-    rows = [json.dumps(dataclasses.asdict(entry), ensure_ascii=False) for entry in baseline.entries]
-    body = "".join(f"\n  {row}{',' if index + 1 < len(rows) else ''}" for index, row in enumerate(rows))
-    return f'{{\n "version": {VERSION},\n "tool": "inductor-debug",\n "findings": [{body}\n ]\n}}\n'
+    costs = f',\n "costs": [{_lines(baseline.costs)}\n ]' if baseline.costs else ""
+    entries = _lines(baseline.entries)
+    return f'{{\n "version": {VERSION},\n "tool": "inductor-debug",\n "findings": [{entries}\n ]{costs}\n}}\n'
+
+
+def _lines(rows: Sequence[BaselineEntry] | Sequence[KnownCost]) -> str:
+    written = [json.dumps(dataclasses.asdict(row), ensure_ascii=False) for row in rows]
+    return "".join(f"\n  {row}{',' if index + 1 < len(written) else ''}" for index, row in enumerate(written))

@@ -28,6 +28,7 @@ examples:
   inductor-debug check src --diff                           what --fix would change
   inductor-debug check src --write-baseline known.json      accept what is there today
   inductor-debug check src --baseline known.json            and fail on new findings only
+  inductor-debug check src --baseline known.json --max-growth 5 --accelerator h100    and where a run gets slower
   inductor-debug check model.py --entry "build_model(Cfg())"
   inductor-debug check train.py --follow-main --argv "--layers 2"
 
@@ -124,7 +125,17 @@ def _add_verdict(group: argparse._ArgumentGroup) -> None:
         help="fail where a class was not checked, for want of inputs or any other reason",
     )
     group.add_argument("--baseline", metavar="FILE", help="hide the findings listed there")
-    group.add_argument("--write-baseline", metavar="FILE", help="list all findings there, to be hidden from now on")
+    group.add_argument(
+        "--write-baseline",
+        metavar="FILE",
+        help="list all findings there, to be hidden from now on, and what each target needs at least",
+    )
+    group.add_argument(
+        "--max-growth",
+        metavar="PERCENT",
+        type=_percent,
+        help="fail where the time or memory that a target needs at least is so much more than in the baseline",
+    )
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
@@ -150,6 +161,16 @@ def add_sizes(group: argparse._ActionsContainer) -> None:
         default=[],
         help="set a free size of the inputs, such as batch=8, in each target that has one of that name; repeatable",
     )
+
+
+def _percent(text: str) -> float:
+    try:
+        amount = float(text.removesuffix("%"))
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a percentage such as 5, got {text!r}")
+    return amount
 
 
 def _size(text: str) -> SizeSetting:

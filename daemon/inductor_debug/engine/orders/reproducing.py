@@ -43,6 +43,7 @@ NOT_CUT_OUT: dict[str, str] = {
     "matrix-padding": _PRICE,
     "channels-last": _PRICE,
     "launch-bound": _PRICE,
+    "growth": "it compares two texts of a model, of which only one is here",
     "overwritten": "it shows where nothing is compiled, in `backward()`; the finding names both expressions",
     "unused-ignore": _FILE,
     "not-checked": "it is about what did not run",
