@@ -63,3 +63,34 @@ def test_a_name_that_no_accelerator_has_is_an_error_of_the_file(tmp_path: Path) 
     """
     job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW,))
     assert job.status is not FileStatus.CLEAN
+
+
+def test_frames_that_run_eagerly_move_nothing_to_an_absent_device_either(tmp_path: Path) -> None:
+    text = """
+    import torch
+    # inductor-debug: inputs=(torch.randn(2, 4), torch.tensor([1, 2]))
+    def f(x, lengths):
+        for _ in range(2):
+            print("not captured")
+            longest = lengths.max().item()
+            x = x.cuda() + x.to("cuda:0")
+            positions = torch.arange(0, longest, out=torch.cuda.LongTensor(longest))
+        return x + positions.float().sum()
+    """
+    job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK))
+    assert {finding.rule for finding in job.findings} == {"graph-break"}, job.findings
+
+
+def test_what_cannot_be_put_elsewhere_is_no_error_of_the_file(tmp_path: Path) -> None:
+    text = """
+    import torch
+    # inductor-debug: inputs=(torch.randn(2, 4),)
+    def f(x):
+        for _ in range(2):
+            print("not captured")
+            x = x + torch.zeros(4, device="cuda")
+        return x
+    """
+    job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK))
+    assert {finding.rule for finding in job.findings} == {"graph-break"}, job.findings
+    assert any("this machine has no such device" in note for stage in job.stages for note in stage.report.notes)

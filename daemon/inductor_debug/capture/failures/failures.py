@@ -49,6 +49,9 @@ _VALUE_WORDS = re.compile(
 )
 """Messages of plain exceptions by which torch 2.11 to 2.13 refuse a fake tensor's value."""
 _LIMITED_WORDS = re.compile(r"Fake ?Tensor|no fake impl|meta backend|'Meta' backend|fake impl", re.IGNORECASE)
+_DEVICE_WORDS = re.compile(
+    r"Torch not compiled with \w+ enabled|not linked with support for \w+ devices|NVIDIA driver on"
+)
 _FAKE_MACHINERY = ("torch._subclasses.", "torch._higher_order_ops.", "torch.fx.experimental.")
 _FAKE_TENSOR = re.compile(r"FakeTensor\(\.\.\., (?:device='meta', )?size=(\([^)]*\))[^)]*\)")
 _OURS = re.compile(r"<(?:class ')?inductor_debug\.[^>]*>")
@@ -67,6 +70,8 @@ class Fault(Enum):
     """The code looked at a value, and fake tensors have none."""
     LIMITATION = "limitation"
     """Fake tensors cannot imitate an operator that real tensors have."""
+    DEVICE = "device"
+    """The code wants a device that this machine lacks, where it could not be put elsewhere."""
 
 
 _SHORT = {
@@ -78,6 +83,7 @@ _SHORT = {
         "{}fake tensors cannot imitate this operation, so the run ends here ({})",
         Shortfall.OPERATION,
     ),
+    Fault.DEVICE: ("{}this machine has no such device, so the run ends here ({})", Shortfall.OPERATION),
 }
 """What is noted of a fault that is not the user's, and what it is to the report."""
 
@@ -91,6 +97,8 @@ def classify(error: BaseException, failed: FailedOp | None, *, fake: bool) -> tu
         fake: whether the target ran on fake tensors.
     """
     message = describe(error)
+    if isinstance(error, (RuntimeError, AssertionError)) and _DEVICE_WORDS.search(str(error)):
+        return Fault.DEVICE, message
     if not fake:
         return Fault.USER, message
     text = str(error)
@@ -108,6 +116,11 @@ def classify(error: BaseException, failed: FailedOp | None, *, fake: bool) -> tu
     if (isinstance(error, RuntimeError) and _LIMITED_WORDS.search(text)) or _is_internal(error):
         return Fault.LIMITATION, message
     return Fault.USER, message
+
+
+def is_of_fake_tensors_alone(error: BaseException) -> bool:
+    """Whether torch trips over sizes that are symbols where real tensors have numbers, whatever the code does."""
+    return isinstance(error, RuntimeError) and "on tensor with symbolic sizes" in str(error)
 
 
 def _is_internal(error: BaseException) -> bool:

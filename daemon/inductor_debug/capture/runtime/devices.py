@@ -129,7 +129,11 @@ class Redirector:
 
     @contextlib.contextmanager
     def traced(self) -> Iterator[None]:
-        """Redirects what Dynamo captures inside, where torch has the hook for it (private; torch 2.11 to 2.13)."""
+        """Redirects what Dynamo captures inside, where torch has the hook for it (private; torch 2.11 to 2.13).
+
+        Frames that Dynamo leaves alone run as they are, with the methods of tensors redirected. A mode would be traced,
+        and functions that make tensors are known to Dynamo by their identity: those keep their devices there.
+        """
         tracer = getattr(output_graph, "SubgraphTracer", None)
         before = getattr(tracer, "create_proxy", None)
         if tracer is None or before is None:
@@ -144,8 +148,25 @@ class Redirector:
                 args, kwargs = redirector.arguments(args, kwargs)
             return before(self, kind, target, args, kwargs, *rest, **named)
 
-        with _replaced(tracer, "create_proxy", create_proxy):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_replaced(tracer, "create_proxy", create_proxy))
+            for name, method in self._methods():
+                stack.enter_context(_replaced(torch.Tensor, name, method))
+            for owner, name, value in self._find_legacy_types():
+                stack.enter_context(_replaced(owner, name, value))
             yield
+
+    def _methods(self) -> Iterator[tuple[str, Any]]:
+        """Names of methods of tensors that move them, and what moves them to devices that are there."""
+
+        def to(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+            args, kwargs = self.arguments(args, kwargs)
+            return _to(tensor, *args, **kwargs)
+
+        yield "to", to
+        for kind in KINDS:
+            if hasattr(torch.Tensor, kind) and self._is_missing(kind):
+                yield kind, self._noted(kind, lambda tensor, *args, **kwargs: tensor)
 
     def _find_replacements(self) -> list[tuple[Any, str, Any]]:
         """(owner, name, value) for all that is replaced: functions of `torch.cuda` and its like start the device."""
@@ -159,7 +180,13 @@ class Redirector:
                 found += [
                     (module, name, self._noted(kind, _STAND_INS[name])) for name in _STAND_INS if name in vars(module)
                 ]
-        return found
+        return [*found, *self._find_legacy_types()]
+
+    def _find_legacy_types(self) -> Iterator[tuple[Any, str, Any]]:
+        """`torch.cuda.LongTensor` and its like, which make tensors of a device, as those of the CPU."""
+        for name in vars(torch.cuda) if self._is_missing("cuda") else ():
+            if name.endswith("Tensor") and hasattr(torch, name):
+                yield torch.cuda, name, getattr(torch, name)
 
     def _noted(self, kind: str, stand_in: Any) -> Any:
         """The stand-in, and a note when it is used. Classes stay classes, for annotations and `isinstance`."""
@@ -271,6 +298,7 @@ _STAND_INS: dict[str, Any] = {
     "init": _nothing,
 }
 
+_to = torch.Tensor.to
 _set_default_device = torch.set_default_device
 _Generator = torch.Generator
 
@@ -287,9 +315,13 @@ def _is_available(kind: str) -> bool:
 
 @contextlib.contextmanager
 def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    own = name in vars(owner)
     before = getattr(owner, name)
     setattr(owner, name, value)
     try:
         yield
     finally:
-        setattr(owner, name, before)
+        if own:
+            setattr(owner, name, before)
+        else:
+            delattr(owner, name)

@@ -35,6 +35,7 @@ from inductor_debug.capture.failures.failures import (
     describe,
     fell_short,
     frames_of_error,
+    is_of_fake_tensors_alone,
     places_of,
 )
 from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_dynamo
@@ -165,6 +166,11 @@ class DynamoRun:
         # Where the target raises, the exception itself says more than that Dynamo saw it coming.
         findings = [finding for finding in findings if not _is_exception(finding.facts)]
         if _is_dynamos(error):
+            cause = _cause_of(error)
+            if self.target.fake_mode is not None and is_of_fake_tensors_alone(cause):
+                # Dynamo takes the model's real tensors; these took sizes on that real ones do not have.
+                frames = frames_of(getattr(error, _STACK, ()), self.sources)
+                return fell_short(Fault.LIMITATION, describe(cause), frames, findings)
             return StageEnding([*findings, self._explain_dynamo(error)])
         # What fake tensors raise while Dynamo traces, or its graph runs, comes without a frame of the user's.
         frames = frames_of_error(error, self.sources) or frames_of(getattr(error, _STACK, ()), self.sources)
@@ -177,10 +183,7 @@ class DynamoRun:
 
     def _explain_dynamo(self, error: BaseException) -> Finding:
         frames = frames_of(getattr(error, _STACK, ()), self.sources)
-        cause: BaseException | None = error
-        while cause is not None and _is_dynamos(cause):
-            cause = cause.__cause__ or cause.__context__
-        message = f"torch.compile cannot capture this: {describe(cause or error)}"
+        message = f"torch.compile cannot capture this: {describe(_cause_of(error))}"
         return capture_error(message, frames, self.target, self.stage)
 
     def _nothing_captured(self) -> Finding:
@@ -210,6 +213,14 @@ def _is_exception(facts: object) -> bool:
 
 def _is_dynamos(error: BaseException) -> bool:
     return type(error).__module__.startswith("torch._dynamo")
+
+
+def _cause_of(error: BaseException) -> BaseException:
+    """What was raised first, where that is none of Dynamo's own; else the error."""
+    cause: BaseException | None = error
+    while cause is not None and _is_dynamos(cause):
+        cause = cause.__cause__ or cause.__context__
+    return cause or error
 
 
 def _with_stack(error: BaseException) -> BaseException:

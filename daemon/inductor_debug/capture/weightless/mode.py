@@ -72,7 +72,7 @@ class WeightlessMode(FakeTensorMode):  # type: ignore[no-untyped-call]
             if self.inventor is not None:
                 args = self._by_positions(func, args)
             out = self._without_values(func, types, args, kwargs)
-            if func.overloadpacket in _FACTORIES:
+            if func.overloadpacket in _FACTORIES and not func._schema.is_mutable:
                 return self._made_of_numbers(func, args, kwargs, out)
             return out if self.inventor is None else self._with_values(self.inventor, func, args, kwargs, out)
 
