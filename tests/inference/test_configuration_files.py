@@ -9,7 +9,7 @@ import needed
 import pytest
 from forked import Job, analyze
 from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles
-from inductor_debug.capture.inference.construction.demands import Demand
+from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.script_options import options_for
 from inductor_debug_schema import Stage, StageState
 

@@ -27,6 +27,47 @@ def inferred(job: Job) -> dict[str, Inferred]:
 
 
 CLASSES = {
+    "tokens i64[2, 16], sizes i64[2]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embedding, self.lstm = nn.Embedding(100, 32), nn.LSTM(32, 16)
+            def forward(self, tokens, sizes):
+                packed = nn.utils.rnn.pack_padded_sequence(self.embedding(tokens), list(sizes.data), batch_first=True,
+                                                           enforce_sorted=False)
+                return self.lstm(packed)[1][0]
+    """,
+    "z f32[batch, 24, height, width]": """
+        class Kept(nn.Module):
+            def __init__(self, module):
+                super().__init__()
+                self.module = module
+                self.module.register_buffer("seen", None)
+            def forward(self, *args):
+                return self.module.forward(*args)
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = nn.Sequential(Kept(nn.ConvTranspose2d(24, 8, 4)), nn.ReLU())
+            def forward(self, z):
+                return self.first(z)
+    """,
+    "skip f32[batch, s1, height, width], x f32[batch, s1, height, width]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.resize = lambda x, size: nn.functional.interpolate(x, size=size, mode="bilinear")
+            def forward(self, skip, x):
+                return torch.cat([skip, self.resize(x, skip.size()[2:])], 1)
+    """,
+    "x f32[batch, 40]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm, self.layer = nn.BatchNorm1d([40]), nn.Linear(40, 8)
+            def forward(self, x):
+                return self.layer(self.norm(x))
+    """,
     "frames f32[batch, 64, seq]": """
         class Model(nn.Module):
             def __init__(self, hparams):

@@ -44,6 +44,7 @@ _VALUE_WORDS = re.compile(
     r"\.numpy\(\) is not supported for tensor subclasses"
     r"|Cannot access data pointer of Tensor \(e\.g\. FakeTensor"
     r"|format string passed to FakeTensor"
+    r"|but its data is not allocated yet"
     r"|data[- ]dependent",
     re.IGNORECASE,
 )

@@ -48,7 +48,7 @@ from inductor_debug.capture.inference.ways import CONSTRUCTION_SECONDS, Way, Way
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.tensors.fake_mode import is_fake, is_limitation
 
-_LONGEST_SEARCH = 5.0
+_LONGEST_SEARCH = 20.0
 """Seconds after which a run is broken off: one run of a huge model may take longer than a whole search."""
 _MOST_WAYS = 8
 _SEARCHED_WAYS = 2

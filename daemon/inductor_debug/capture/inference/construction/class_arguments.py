@@ -13,7 +13,7 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.inference.construction import annotated, signatures
-from inductor_debug.capture.inference.construction.demands import CallForm, Demand
+from inductor_debug.capture.inference.construction.demand import CallForm, Demand
 from inductor_debug.capture.runtime import foreign
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inductor_debug.capture.inference.construction.composition import composed
-from inductor_debug.capture.inference.construction.demands import Demand
+from inductor_debug.capture.inference.construction.demand import Demand
 
 _FOLDERS = ("config", "configs", "conf")
 _DEEPEST_FOLDER = 3

@@ -23,7 +23,8 @@ from inductor_debug.capture.inference.construction.call_sites import CallSites, 
 from inductor_debug.capture.inference.construction.class_arguments import class_for
 from inductor_debug.capture.inference.construction.class_tables import written_in_tables
 from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles, WrittenConfiguration
-from inductor_debug.capture.inference.construction.demands import Demand, demands
+from inductor_debug.capture.inference.construction.demand import Demand
+from inductor_debug.capture.inference.construction.demands import demands
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
 from inductor_debug.capture.inference.construction.handed_on import handed_on
 from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value

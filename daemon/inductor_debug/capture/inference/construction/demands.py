@@ -10,12 +10,14 @@ import ast
 import inspect
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from torch import nn
 
 from inductor_debug.capture.inference.construction import annotated
+from inductor_debug.capture.inference.construction.demand import CallForm, Demand
+from inductor_debug.capture.inference.construction.number_conditions import condition_on, tests_of
 from inductor_debug.capture.inference.construction.required_types import roles_required_by
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
@@ -27,16 +29,8 @@ _SMALL = 3
 _OF_SEQUENCES = frozenset(("append", "extend", "insert", "reverse", "index", "copy", "pop", "sort"))
 _OF_MAPPINGS = frozenset(("items", "keys", "values", "get"))
 _OF_TEXTS = frozenset(("lower", "upper", "startswith", "endswith", "split", "strip", "format"))
-_OF_MODULES = frozenset(("parameters", "named_parameters", "modules", "children", "state_dict", "train", "eval"))
+_OF_MODULES = frozenset(dir(nn.Module)) - {*dir(torch.Tensor), *dir(dict), *dir(list), *dir(str)}
 _TAKE_TENSORS = ("Parameter", "from_pretrained")
-_OF_TENSORS = frozenset(
-    ("size", "dim", "numel", "clone", "detach", "contiguous", "view", "reshape", "permute", "unsqueeze")
-)
-"""Methods that only tensors have; what is no method and has such a name may be a field of a configuration."""
-_ALSO_OF_TENSORS = frozenset(
-    ("shape", "device", "dtype", "ndim", "T", "data", "to", "float", "long", "cpu", "cuda", "t")
-)
-_NO_TENSORS = (type(None), bool, int, float, str, list, tuple, dict)
 _TAKE_SHARES = frozenset(("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "dropout", "Bernoulli"))
 _TAKE_SEQUENCES = frozenset(
     ("len", "sum", "enumerate", "zip", "list", "tuple", "reversed", "sorted", "cumsum", "prod", "ModuleList")
@@ -49,74 +43,6 @@ _TAKE_INTEGERS = {
     **dict.fromkeys(("LayerNorm", "RMSNorm", "LazyLinear", "LazyConv2d", "LazyConv1d", "range"), 1),
     **dict.fromkeys(("zeros", "ones", "empty", "randn", "rand", "eye"), 6),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class CallForm:
-    """How many arguments a call gives by position, and which by name."""
-
-    positional: int
-    named: tuple[str, ...]
-
-
-@dataclass
-class Demand:
-    """What is done with one argument, or with a field of it.
-
-    `roles` are "sequence", "mapping", "configuration", "text", "integer", "number" (of any kind), "module", "tensor",
-    "factory" (it is called by the constructor), "callable" (by other methods), "opened" (the constructor reads fields
-    of it), "optional" (it is asked whether there is one), "repetitions" (how often something is made), "index" (of
-    a sequence), "share" (a number from 0 to 1) and "tuple" (a sequence that may be no list);
-    `count` is the least length of a sequence, `texts` what it is compared with, `numbers` the same; "flag" is only
-    asked whether it is true. `item` is what is done with each item of a sequence, which is `unpacked` where it is
-    one of a sequence itself. What is called takes `arguments` beside its first, and its result is unpacked into so
-    many `results`; `calls` are those whose arguments can be counted. A number is divided by `divisor`.
-    """
-
-    roles: list[str] = field(default_factory=list)
-    count: int = 0
-    texts: list[str] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-    fields: dict[str, Demand] = field(default_factory=dict)
-    item: Demand | None = None
-    unpacked: bool = False
-    arguments: bool = False
-    results: int = 0
-    calls: list[CallForm] = field(default_factory=list)
-    divisor: int = 1
-
-    @property
-    def is_tensor(self) -> bool:
-        """Whether a tensor is asked for: by what takes nothing else, or by asking for what only tensors have."""
-        if "tensor" in self.roles:
-            return True
-        if {"module", "callable", "factory", "mapping", "text"}.intersection(self.roles):
-            return False
-        methods = {name for name, inner in self.fields.items() if "callable" in inner.roles}
-        own = "shape" in self.fields or not methods.isdisjoint(_OF_TENSORS)
-        return own and self.fields.keys() <= _ALSO_OF_TENSORS | methods & _OF_TENSORS
-
-    def refutes(self, value: Any) -> bool:
-        """Whether a constructor that does this with an argument, unasked, cannot end where it is given `value`."""
-        if "optional" in self.roles or "flag" in self.roles:
-            return False
-        return (value is None and not {"factory", "opened"}.isdisjoint(self.roles)) or (
-            self.is_tensor and isinstance(value, _NO_TENSORS)
-        )
-
-    def takes_on(self, role: str) -> None:
-        """Takes down a role."""
-        if role not in self.roles:
-            self.roles.append(role)
-
-    def each(self) -> Demand:
-        """The demand on each item, made if it is new."""
-        self.item = self.item or Demand()
-        return self.item
-
-    def of(self, name: str) -> Demand:
-        """The demand on a field, made if it is new."""
-        return self.fields.setdefault(name, Demand())
 
 
 def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
@@ -242,6 +168,9 @@ class _Reader:
         """Takes down what one node says."""
         for argument, role in roles_required_by(node):
             self.claim(argument, role)
+        for test, holds in tests_of(node):
+            if (met := condition_on(test, holds, self.demand)) is not None:
+                met[0].conditions.append(met[1])
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             self.attribute(node)
         elif isinstance(node, ast.Subscript):
@@ -412,7 +341,7 @@ class _Reader:
         asked = self.asked_by(node.func) if self.depth < _DEEPEST else {}
         for name in list(asked)[len(node.args) :]:
             if not any(item.arg == name for item in node.keywords):
-                _merge(demand.of(name), asked[name])
+                demand.of(name).adds(asked[name])
 
     def asked_by(self, called: ast.expr) -> dict[str, Demand]:
         """What another class or function of the project, or another method of this one, asks of what it is given."""
@@ -465,7 +394,7 @@ class _Reader:
         for name, argument in given.items():
             demand = self.given(argument)
             if demand is not None:
-                _merge(demand, asked[name])
+                demand.adds(asked[name])
 
     def given(self, argument: ast.expr) -> Demand | None:
         """The demand that what is handed on is under: of `sizes[0]` that on each item."""
@@ -480,18 +409,3 @@ def _is_size(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return read.name_of(node.func) == "size" and len(node.args) == 1
     return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
-
-
-def _merge(into: Demand, other: Demand) -> None:
-    for role in other.roles:
-        into.takes_on(role)
-    into.count, into.results = max(into.count, other.count), max(into.results, other.results)
-    into.arguments, into.unpacked = into.arguments or other.arguments, into.unpacked or other.unpacked
-    if other.item is not None:
-        _merge(into.each(), other.item)
-    into.divisor = math.lcm(into.divisor, other.divisor)
-    into.texts += other.texts
-    into.calls += other.calls
-    into.numbers += other.numbers
-    for name, inner in other.fields.items():
-        _merge(into.of(name), inner)

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from inductor_debug.capture.inference.construction.demands import Demand
+from inductor_debug.capture.inference.construction.demand import Demand
+from inductor_debug.capture.inference.construction.number_conditions import meeting
 
 _WIDE, _NARROW = 64, 32
 _FEW, _OFTEN = 2, 16
@@ -88,6 +89,13 @@ def constructor_value(
         alternative: how often the choice before did not do.
         demand: what the class's code does with it.
     """
+    value = _suggested(name, annotation, known, alternative, demand)
+    if type(value) is int and demand is not None and demand.conditions:
+        return meeting(value, demand.conditions, alternative)
+    return value
+
+
+def _suggested(name: str, annotation: str, known: dict[str, Any], alternative: int, demand: Demand | None) -> Any:
     text = annotation.replace("typing.", "").replace("Optional[", "").replace("<class '", "")
     lowered = text.lower().strip("'\" ")
     if lowered.startswith("bool"):
@@ -113,7 +121,7 @@ def constructor_value(
 
 def _asked(name: str, alternative: int, demand: Demand) -> Any:
     """A value that does what the code asks of it."""
-    if "mapping" in demand.roles and demand.fields:
+    if "mapping" in demand.roles and "sequence" not in demand.roles:
         return {key: constructor_value(key, "", {}, alternative, inner) for key, inner in demand.fields.items()}
     if (
         "flag" in demand.roles
@@ -130,7 +138,8 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
     if "factory" in demand.roles and _NORMS.fullmatch(name.lower()):
         return _norm(name, alternative)
     if "repetitions" in demand.roles and "sequence" not in demand.roles:
-        return min(integer(name, alternative), _OFTEN)
+        known = any(pattern.fullmatch(name) for pattern, _ in _INTEGERS)
+        return min(integer(name, alternative), _OFTEN) if known else (_FEW, 1)[min(alternative, 1)]
     if "integer" in demand.roles:
         return _divisible(integer(name, alternative), demand.divisor)
     if "sequence" in demand.roles:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from inductor_debug.capture.inference.construction.demands import Demand
+from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.invention import integer
 
 _FEWEST = 2
@@ -45,7 +45,8 @@ def stand_in_for(demand: Demand) -> StandIn | None:
         return _several(demand)
     if "callable" in demand.roles and (demand.results or demand.arguments):
         return _module(demand)
-    return _layer_with(demand.fields.keys()) if "callable" in demand.roles and demand.fields else None
+    is_layer = "module" in demand.roles or ("callable" in demand.roles and demand.fields)
+    return _layer_with(demand.fields.keys()) if is_layer else None
 
 
 def _layer_with(names: Collection[str]) -> StandIn | None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
-from inductor_debug.capture.inference.construction.demands import Demand
+from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.project_files import files_of, names_of, text_of_file
 from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import Follower

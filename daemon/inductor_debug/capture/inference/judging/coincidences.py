@@ -115,6 +115,17 @@ def _resized(guess: Guess, fixed: _Fixed, other: int) -> Guess:
     return resized_alone(guess, fixed.argument, fixed.spec, fixed.dim, other)
 
 
+def _would_meet(pair: tuple[int | str, int | str], follow: list[bool], ran: int, size: int) -> bool:
+    """Whether the side that keeps its size is what the other one was, in proportion or but for a difference.
+
+    Otherwise it is no size that the guess made agree: it was cut off at a size of the model's.
+    """
+    kept, following = pair if follow[1] else pair[::-1]
+    if follow[0] == follow[1] or not isinstance(kept, int) or not isinstance(following, int):
+        return True
+    return kept * size == following * ran or kept - ran == following - size
+
+
 def _is_anothers(trials: Trials, refused: Guess, fixed: _Fixed, ran: Guess) -> bool:
     """Whether a call is refused in the same way where the argument keeps its sizes, and other inputs alone change."""
     name, spec = refused.tensors()[fixed.number]
@@ -147,7 +158,7 @@ def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int, *, b
         follows and (not sources or there == size)
         for follows, sources, there in zip(follow, one.sources_of_sides, one.pair, strict=True)
     ]
-    if any(comes) and all(map(operator.or_, comes, made)):
+    if any(comes) and all(map(operator.or_, comes, made)) and _would_meet(one.pair, follow, fixed.size, size):
         return "nothing in the model declares that size"
     if not fixed.is_batch or not by_itself:
         return ""

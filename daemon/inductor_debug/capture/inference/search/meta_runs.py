@@ -34,7 +34,7 @@ def call_on_meta(model: nn.Module, guess: Guess, watch: AbstractContextManager[A
         without_modes(),
         torch.no_grad(),
         torch.device("meta"),
-        _NoMetaOfTheirOwn(),
+        _WhatMetaTakesWrongly(),
         _without_values(),
     ):
         for part in model.modules():
@@ -44,14 +44,25 @@ def call_on_meta(model: nn.Module, guess: Guess, watch: AbstractContextManager[A
             model(*args, **kwargs)
 
 
-class _NoMetaOfTheirOwn(TorchFunctionMode):
-    """Refuses code that names the meta device itself: where all tensors are there, it would meet the others."""
+class _WhatMetaTakesWrongly(TorchFunctionMode):
+    """Refuses what would not run on fake tensors either, so that those are asked.
+
+    Code that names the meta device itself: where all tensors are there, it would meet the others. And a transposed
+    convolution of more or fewer channels than its weight has: torch's kernel does not look (`meta_conv`, torch 2.13).
+    """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if any(map(_names_meta, (*args, kwargs.get("device")))):
             raise TypeError("a tensor that is meant for the meta device")
+        rank = _TRANSPOSED.get(func)
+        if rank is not None and len(args) > 1 and args[0].dim() >= rank and args[0].size(-rank) != args[1].size(0):
+            raise TypeError("a transposed convolution of other channels than its weight has")
         return func(*args, **kwargs)
+
+
+_TRANSPOSED = {torch.conv_transpose1d: 2, torch.conv_transpose2d: 3, torch.conv_transpose3d: 4}
+"""Transposed convolutions, and which dimension of their input, from the end, are the channels."""
 
 
 def _names_meta(value: Any) -> bool:

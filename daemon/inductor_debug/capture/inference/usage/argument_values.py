@@ -85,6 +85,7 @@ class ArgumentValues(ShapeChanges):
                 inner.usage.role("tensor")
                 if node.attr in ("T", "mT"):
                     return inner.after(ShapeStep("swap", (-2, -1)))
+                return inner if node.attr == "data" else None
             return None
         if isinstance(node, ast.ListComp | ast.GeneratorExp):
             self.comprehension(node)
@@ -127,6 +128,9 @@ class ArgumentValues(ShapeChanges):
             tracked, index = self.value(of_shape), read.integer(node.slice)
             if tracked is not None and index is not None:
                 self.rank(tracked, index + 1 if index >= 0 else -index, exact=False)
+            first = read.integer(node.slice.lower) if isinstance(node.slice, ast.Slice) else None
+            if tracked is not None and first is not None:
+                self.rank(tracked, first + 1 if first >= 0 else -first, exact=False)
             return None
         value = self.value(node.value)
         if value is None:
@@ -272,6 +276,11 @@ class ArgumentValues(ShapeChanges):
             for rank, tracked in zip(read.ranks_of_einsum(node.args[0]), arguments[1:], strict=False):
                 if tracked is not None:
                     self.rank(tracked, rank, exact=True)
+            return None
+        if name == "pack_padded_sequence":
+            for tracked in (*arguments[1:2], named.get("lengths")):
+                if tracked is not None:
+                    tracked.takes([TensorSpec(("B",), "int64", filled="T")])
             return None
         if name in INDEXING:
             for tracked in (*arguments, *named.values()):

@@ -5,6 +5,7 @@ Only public attributes are read. A module that is not known here accepts whateve
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -50,10 +51,23 @@ def accepted(module: nn.Module, position: int = 0) -> list[TensorSpec]:
     """Tensors that `module` takes as its argument number `position`, likeliest first; empty where it is not known."""
     for kinds, reader in _READERS:
         if isinstance(module, kinds):
-            return reader(module, position)
+            # Some attributes hold whatever their constructor was given: `BatchNorm1d([64])` counts as many features.
+            return [spec for spec in reader(module, position) if all(isinstance(dim, int | str) for dim in spec.dims)]
     if isinstance(module, nn.Sequential):
         return _sequential(module) if position == 0 else []
-    return []
+    wrapped = _wrapped(module)
+    return accepted(wrapped, position) if wrapped is not None else []
+
+
+def _wrapped(module: nn.Module) -> nn.Module | None:
+    """The only module in one that names no arguments of its own: it hands on what it is given."""
+    parts = [part for part in module.children() if part is not module]
+    try:
+        kinds = {item.kind for item in inspect.signature(module.forward).parameters.values()}
+    except (TypeError, ValueError):
+        return None
+    variadic = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+    return parts[0] if len(parts) == 1 and kinds and kinds <= variadic else None
 
 
 def _floats(*shapes: tuple[Dimension, ...]) -> list[TensorSpec]:

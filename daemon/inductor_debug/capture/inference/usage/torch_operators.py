@@ -59,6 +59,7 @@ SAME_SHAPE = frozenset(
     (
         *("relu", "gelu", "silu", "tanh", "sigmoid", "softmax", "log_softmax", "exp", "log", "sqrt", "abs", "clone"),
         *("contiguous", "float", "double", "half", "bfloat16", "long", "int", "to", "type", "type_as", "cuda", "cpu"),
+        *("list", "tuple", "tolist", "numpy"),
         *(
             "detach",
             "clamp",
