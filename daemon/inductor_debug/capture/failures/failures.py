@@ -49,7 +49,10 @@ _VALUE_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Messages of plain exceptions by which torch 2.11 to 2.13 refuse a fake tensor's value."""
-_LIMITED_WORDS = re.compile(r"Fake ?Tensor|no fake impl|meta backend|'Meta' backend|fake impl", re.IGNORECASE)
+_LIMITED_WORDS = re.compile(
+    r"Fake ?Tensor|no fake impl|meta backend|'Meta' backend|fake impl|failed in the TorchScript interpreter",
+    re.IGNORECASE,
+)
 _DEVICE_WORDS = re.compile(
     r"Torch not compiled with \w+ enabled|not linked with support for \w+ devices|NVIDIA driver on"
 )

@@ -79,9 +79,15 @@ def parameters(called: Any) -> list[inspect.Parameter] | None:
 
 
 def signature_of(called: Any) -> inspect.Signature | None:
-    """The signature of something that can be called; None where there is none."""
+    """The signature of something that can be called; None where there is none.
+
+    A method that TorchScript compiled says what the function has that it was made of, and is bound all the same.
+    """
     try:
-        return inspect.signature(called)
+        signature = inspect.signature(called)
+        if type(called).__name__ == "ScriptMethod" and next(iter(signature.parameters), "") == "self":
+            return signature.replace(parameters=list(signature.parameters.values())[1:])
+        return signature
     except BaseException:
         return None
 

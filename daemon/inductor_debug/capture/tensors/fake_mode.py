@@ -40,7 +40,7 @@ _LIMITATIONS = (
     ),
 )
 _LIMITATION_WORDS = re.compile(
-    r"but its data is not allocated yet|"
+    r"but its data is not allocated yet|failed in the TorchScript interpreter(?s:.*)RuntimeError: \s*$|"
     r"tensor subclass|UntypedStorage|set the storage of a tensor on device|"
     r"FakeTensor(?!' (?:and|object has no attribute))(?<!and 'FakeTensor)|fake tensor|meta tensor|"
     r"data pointer|invalid python storage|"

@@ -28,7 +28,7 @@ def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tupl
     images = tuple(number for number in dict.fromkeys((*of_images, *numbers)) if 8 <= number <= 1024)
     kept = {name: value for name, value in getattr(owner, "__dict__", {}).items() if type(value) is int and value > 0}
     batches = tuple(dict.fromkeys(value for name, value in kept.items() if argument_names.is_batch(name)))
-    parts = frozenset(owner._modules) if owner is not None else frozenset[str]()
+    parts = frozenset(name for name, _ in owner.named_children()) if owner is not None else frozenset[str]()
     return CallPlan(parameters, images, numbers, batches, tuple(dict.fromkeys(kept.values())), parts=parts)
 
 

@@ -62,11 +62,9 @@ class ArgumentValues(ShapeChanges):
             if left is not None and right is not None and left is not right:
                 self.budget.alike.append((left, right))
                 return Tracked(left.usage, left.steps, (*left.peers, right))
-            return (
-                left
-                if right is None and read.is_scalar(node.right)
-                else (right if left is None and read.is_scalar(node.left) else None)
-            )
+            if right is None:
+                return left if self.keeps_shape(node.right) else None
+            return right if left is None and self.keeps_shape(node.left) else None
         if isinstance(node, ast.UnaryOp):
             return self.value(node.operand)
         if isinstance(node, ast.IfExp):
@@ -94,6 +92,10 @@ class ArgumentValues(ShapeChanges):
             if isinstance(child, ast.expr):
                 self.value(child)
         return None
+
+    def keeps_shape(self, node: ast.expr) -> bool:
+        """Whether an operand leaves the other one's shape as it is: a number, or what is broadcast to it."""
+        return read.is_scalar(node) or self.attribute_shape(node) is not None
 
     def broadcast(self, value: Tracked, shape: list[int | str] | None) -> None:
         """What is added to or multiplied with a tensor of the model has at least its rank and its sizes."""

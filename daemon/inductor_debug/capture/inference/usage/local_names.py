@@ -66,8 +66,18 @@ class FunctionScope:
         return None
 
     def attribute_shape(self, node: ast.expr) -> list[int | str] | None:
-        """The shape of a parameter or buffer like `self.scale` or `self.pe[:, :n]`; sliced dimensions are unknown."""
+        """The shape of a parameter or buffer like `self.scale`, `self.mean.view(1, 3, 1, 1)` or `self.pe[:, :n]`.
+
+        Sliced dimensions are unknown.
+        """
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            written = [read.integer(item) for item in node.args] if node.func.attr in ("view", "reshape") else []
+            if not written or None in written or self.attribute_shape(node.func.value) is None:
+                return None
+            return [size if size is not None and size > 0 else f"?{at}" for at, size in enumerate(written)]
         if isinstance(node, ast.Subscript):
+            if read.inserted(node.slice):
+                return self.inserted_shape(node)
             shape = self.attribute_shape(node.value)
             removed, used = read.selected(node.slice)
             if shape is None or used is None or removed or used > len(shape):
@@ -77,6 +87,19 @@ class FunctionScope:
         if not isinstance(found, torch.Tensor) or found.dim() == 0:
             return None
         return [int(size) for size in found.shape]
+
+    def inserted_shape(self, node: ast.Subscript) -> list[int | str] | None:
+        """The shape of `self.mean[None, :, None, None]`, where nothing but whole dimensions is taken."""
+        shape, taken = self.attribute_shape(node.value), list[int | str]()
+        rest = list(shape or ())
+        for item in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
+            if isinstance(item, ast.Constant) and item.value is None:
+                taken.append(1)
+            elif rest and isinstance(item, ast.Slice) and item.lower is item.upper is item.step is None:
+                taken.append(rest.pop(0))
+            else:
+                return None
+        return [*taken, *rest] if shape is not None else None
 
 
 def part_of(container: nn.ModuleList | nn.Sequential, index: int) -> nn.Module:
