@@ -142,6 +142,26 @@ BUGS = {
     "a layer takes too many features": (DIGITS, "9216", "9200", "self.fc1(x)", "capture-error"),
     "a layer takes too few features": (DIGITS, "nn.Linear(128", "nn.Linear(120", "self.fc2(x)", "capture-error"),
     "a convolution takes other channels": (DIGITS, "Conv2d(32", "Conv2d(33", "self.conv2(x)", "capture-error"),
+    "a layer gives fewer parts than there are names": (
+        """
+import torch
+from torch import nn
+
+class Split(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(64, 3 * 64)
+
+    def forward(self, x):
+        B, T, C = x.shape
+        q, k, v = self.qkv(x).split(C, dim=2)
+        return (q @ k.transpose(-2, -1)).softmax(-1) @ v
+""",
+        "3 * 64",
+        "2 * 64",
+        "q, k, v",
+        "capture-error",
+    ),
     "a method lacks self": (DIGITS, "def forward(self, x)", "def forward(x)", "forward(x)", "capture-error"),
     "a constructor lacks self": (DIGITS, "def __init__(self)", "def __init__()", "__init__()", "capture-error"),
     "a constructor that only calls its base lacks self": (

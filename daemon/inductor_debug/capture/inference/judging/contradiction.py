@@ -34,6 +34,8 @@ from inductor_debug.capture.inference.specs.specs import (
 _SECONDS = 2.5
 _MOST_RUNS = 240
 _RESTARTS = 4
+_ALIKE = 4
+"""Calls of other sizes that must meet the same number of parts."""
 _LENGTH = 6
 """How many tensors a list is given, so that those which the code asks for are there."""
 
@@ -99,7 +101,7 @@ class _Case:
             return Judgement()
         first = self._refused(best.guess)
         if first is None:
-            return Judgement()
+            return self._by_count() if best.raised.unpacked_into is not None else Judgement()
         self._here.append(first)
         tried = {best.guess}
         meeting = set(variations.meeting(best.guess, first.pair or ()))
@@ -126,6 +128,26 @@ class _Case:
             certain = certain and not self._hangs_on_a_size()
             return Judgement(blamed=best if certain else None, has_facts=False)
         return self._by_sizes()
+
+    def _by_count(self) -> Judgement:
+        """Something is unpacked into more or fewer names than it has parts, with every call that comes there."""
+        best = self._best
+        sizes, kinds = variations.of_sizes(best.guess, ()), variations.of_kinds(best.guess, self._plan)
+        same: set[Guess] = set()
+        for guess in filter(self._plan.allows, itertools.chain(sizes, kinds)):
+            if self._spent():
+                return Judgement()
+            outcome = self._trials.run(guess)
+            if outcome.error is None:
+                return Judgement(runs=guess)
+            if is_further(outcome, best):
+                return Judgement(furthest=outcome)
+            if self._is_here(outcome):
+                if str(outcome.error) != str(best.error):
+                    return Judgement()
+                same.add(guess)
+        exhaustive = variations.are_exhaustive(best.guess) and not self._plan.open_ended
+        return Judgement(blamed=best if exhaustive and len(same) >= _ALIKE else None, has_facts=False)
 
     def _noted(self, guess: Guess, outcome: TrialOutcome, first: RefusedCall, *, is_size: bool) -> RefusedCall | None:
         """What refuses another call at the same place; taken down, if that is the same as what refused the first."""
