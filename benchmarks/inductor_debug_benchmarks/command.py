@@ -12,9 +12,11 @@ from inductor_debug_benchmarks import (
     inference_corpus,
     kerneldiff_cost,
     latency,
+    library_sweep,
     minimiser,
     numerics_cost,
     stage_cost,
+    typed_mistakes,
 )
 from inductor_debug_benchmarks.bugs import mutant_runs as bugs
 from inductor_debug_benchmarks.outcome import BenchmarkOutcome
@@ -44,6 +46,14 @@ BENCHMARKS = {
     "bugs": Benchmark(
         "how many single mistakes in models that declare no inputs are found",
         lambda given: bugs.run(given.corpus, given.sample, given.seed, missed=given.missed, resume=given.resume),
+    ),
+    "typing": Benchmark(
+        "how soon mistakes that are typed are shown, where, and whether the first fix mends them",
+        lambda given: typed_mistakes.run(given.mistakes),
+    ),
+    "transformers": Benchmark(
+        "how many architectures of transformers are analysed, each with two layers and no inputs declared",
+        lambda given: library_sweep.run(given.filter, given.limit, given.stages, given.jobs, given.resume),
     ),
     "stages": Benchmark("the aot stage beside bare AOTAutograd", lambda given: stage_cost.run(_models(given))),
     "inductor": Benchmark("the inductor stage beside bare lowering", lambda given: inductor_cost.run(_models(given))),
@@ -94,7 +104,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resume",
         default="",
         metavar="FILE",
-        help="bugs: keep every class that was measured in this file (JSON lines), and go on where the last run ended",
+        help="bugs, transformers: keep what was measured in this file (JSON lines), and go on where the last run ended",
+    )
+    parser.add_argument(
+        "--filter", default="", metavar="REGEX", help="transformers: only architectures in whose names this is found"
+    )
+    parser.add_argument("--limit", type=int, default=0, help="transformers: at most so many architectures")
+    parser.add_argument("--stages", default="preview", help="transformers: how deep to look (%(default)s)")
+    parser.add_argument("--jobs", type=int, default=1, help="transformers: files at once (%(default)s)")
+    parser.add_argument(
+        "--mistakes",
+        default="",
+        metavar="FOLDER",
+        help="typing: a folder of files and a mistakes.json, as models/typed of this package is one",
     )
     known = [*latency.SMALL, *latency.LARGE]
     parser.add_argument(

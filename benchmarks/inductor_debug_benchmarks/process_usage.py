@@ -37,6 +37,18 @@ def descendants(process_id: int) -> list[int]:
     return found
 
 
+def tree_seconds(process_id: int) -> float:
+    """Processor seconds that a process and everything below it that lives, or has been waited for, have used."""
+    ticks = 0
+    for member in (process_id, *descendants(process_id)):
+        try:
+            fields = (_PROC / str(member) / "stat").read_text().rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            continue
+        ticks += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime: proc_pid_stat(5), fields 14 to 17
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 async def peak_resident(process_id: int, until: asyncio.Event) -> int:
     """The largest resident size in bytes of any descendant, watched every 100 ms until the event is set."""
     peak = 0

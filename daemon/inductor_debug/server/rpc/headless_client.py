@@ -43,8 +43,14 @@ class HeadlessEditor:
     called when the server has ended.
     """
 
-    def __init__(self, command: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        capabilities: Mapping[str, Any] = CAPABILITIES,
+    ) -> None:
         self.handlers: dict[str, Handler] = {}
+        self._capabilities = dict(capabilities)
         self._command = list(command) or [sys.executable, "-m", "inductor_debug", "serve"]
         self._environment = environment
         self._process: asyncio.subprocess.Process | None = None
@@ -86,7 +92,7 @@ class HeadlessEditor:
             "clientInfo": {"name": "inductor-debug watch"},
             "rootUri": root.as_uri(),
             "workspaceFolders": [{"uri": root.as_uri(), "name": root.name}],
-            "capabilities": CAPABILITIES,
+            "capabilities": self._capabilities,
             "initializationOptions": dict(options or {}),
         }
         result = await self.request("initialize", parameters)
