@@ -1,7 +1,7 @@
 """Arguments that are None by default, where the default does not run: what leaves them out fails for want of a value.
 
 Nothing is said where the user's code refuses the call itself, where one of several arguments may be given instead, or
-where nothing else is given: then the signature only spells that some of its arguments are needed.
+where nothing else is given or no argument is required: then the signature only spells that some of them are needed.
 """
 
 from __future__ import annotations
@@ -87,7 +87,10 @@ def given_optionally(guess: Guess, trials: Trials) -> list[str]:
 def _none_by_default(trials: Trials) -> frozenset[str]:
     subject = trials.subject
     parameters = foreign.parameters(subject.forward if isinstance(subject, nn.Module) else subject)
-    return frozenset(item.name for item in parameters or () if item.default is None)
+    known = [item for item in parameters or () if item.kind not in (item.VAR_POSITIONAL, item.VAR_KEYWORD)]
+    if all(item.default is not item.empty for item in known):
+        return frozenset()
+    return frozenset(item.name for item in known if item.default is None)
 
 
 def without(guess: Guess, names: list[str]) -> Guess:
