@@ -143,6 +143,22 @@ async def test_a_missing_library_is_told_again_until_it_is_there(tmp_path: Path)
 
 
 @pytest.mark.torch
+async def test_a_file_that_its_own_code_keeps_from_loading_is_told_again_until_that_changes(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    project.write("helper.py", "WIDTH = None.width\n")
+    broken, ran = await project.check()
+    assert (broken.status, ran, [finding.rule for finding in broken.findings]) == (
+        FileStatus.FAILED,
+        True,
+        ["capture-error"],
+    )
+    assert (await project.check()) == (broken, False)
+    project.write("helper.py", "WIDTH = 4\n")
+    found, ran = await project.check()
+    assert (found.status, ran) == (FileStatus.FINDINGS, True)
+
+
+@pytest.mark.torch
 async def test_what_another_program_wrote_into_the_cache_is_not_believed(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
     first, _ = await project.check()

@@ -419,6 +419,40 @@ def test_inputs_are_inferred_anew_where_a_signature_or_a_documentation_changes(t
 
 
 HEALTHY = {
+    "a size is written where a result is broadcast": """
+        def __init__(self):
+            super().__init__()
+            self.conv, self.head = nn.Conv2d(3, 16, 3, padding=1), nn.Conv2d(17, 8, 4)
+        def forward(self, x):
+            x = self.conv(x)
+            spread = x.std(0).mean().expand(x.size(0), 1, 4, 4)
+            return self.head(torch.cat([x, spread], 1))
+    """,
+    "a size is picked with an index of the model's": """
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("index", torch.arange(64))
+        def forward(self, r, b):
+            diagonal = r[:, self.index, self.index]
+            return torch.bmm(b.unsqueeze(1), r).squeeze(1) * diagonal
+    """,
+    "all that is joined may be volumes": """
+        def __init__(self):
+            super().__init__()
+            self.norm, self.conv = nn.GroupNorm(8, 64), nn.Conv3d(64, 32, 3, padding=1)
+            self.next = nn.Sequential(nn.GroupNorm(8, 32), nn.Conv3d(32, 32, 3, padding=1))
+        def forward(self, skip, x):
+            x = torch.cat([skip, nn.functional.interpolate(x, size=skip.size()[2:])], 1)
+            return self.next(self.conv(self.norm(x)))
+    """,
+    "nothing is required by the signature": """
+        def __init__(self):
+            super().__init__()
+            self.embedding, self.conv = nn.Embedding(100, 8), nn.Conv2d(3, 8, 3)
+        def forward(self, input_ids=None, pixel_values=None):
+            batch, _, height, width = pixel_values.shape
+            return self.embedding(input_ids).mean(1), self.conv(pixel_values).mean((2, 3))
+    """,
     "a script makes the model double": """
         def __init__(self):
             super().__init__()

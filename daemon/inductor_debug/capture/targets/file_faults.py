@@ -62,6 +62,10 @@ def syntax_finding(path: str, text: str, error: Exception) -> Finding:
     return _finding("syntax-error", f"The file cannot be parsed: {words}.", Location(path, _null_range(text)))
 
 
+_OF_THE_CODE = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError)
+"""What is raised again wherever the same code meets the same libraries; other exceptions may come of the machine."""
+
+
 def raised_finding(
     error: BaseException, what: str, sources: SourceMap, fallback: Location, target: str = ""
 ) -> Finding:
@@ -97,6 +101,8 @@ def raised_finding(
     missing, refused = unknown_name(error), wrong_call(error, sources)
     message = f"{describe(error).rstrip('.')} ({what})."
     finding = _finding("capture-error", message + _hint(error), location, target, related)
+    if isinstance(error, _OF_THE_CODE) and not target:
+        finding = replace(finding, cause=type(error).__name__)
     if refused is not None:
         return with_wrong_call(finding, refused)
     if missing is None:

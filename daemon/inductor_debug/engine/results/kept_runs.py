@@ -43,6 +43,8 @@ _TELLING = (Loaded, StageStarted, StageFinished, UntakenSeen, Finished)
 """The events that make a report."""
 _EXPLAINED = frozenset({"import-error", "syntax-error"})
 """Why a file fails that what the run looked at explains."""
+_WITH_CAUSE = frozenset({"environment", "capture-error"})
+"""The same, where it is known what of."""
 _ENVIRONMENT = ("CUDA", "PYTHON", "PYTORCH", "TORCH")
 """How the environment variables begin that Python and torch heed."""
 
@@ -112,7 +114,7 @@ def _explained(results: Results) -> bool:
 
 def _will_come_again(finding: Finding) -> bool:
     """Whether what keeps a file from being loaded is its own code, and what that asks for."""
-    return finding.rule in _EXPLAINED or (finding.rule == "environment" and finding.cause != "")
+    return finding.rule in _EXPLAINED or (finding.rule in _WITH_CAUSE and finding.cause != "")
 
 
 def _key(path: str, text: str, settings: str) -> tuple[str, ...]:

@@ -158,7 +158,9 @@ def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int, *, b
         follows and (not sources or there == size)
         for follows, sources, there in zip(follow, one.sources_of_sides, one.pair, strict=True)
     ]
-    if any(comes) and all(map(operator.or_, comes, made)) and _would_meet(one.pair, follow, fixed.size, size):
+    declared = any(known and not follows for known, follows in zip(one.declared_sides, follow, strict=True))
+    by_chance = not declared and _would_meet(one.pair, follow, fixed.size, size)
+    if any(comes) and all(map(operator.or_, comes, made)) and by_chance:
         return "nothing in the model declares that size"
     if not fixed.is_batch or not by_itself:
         return ""

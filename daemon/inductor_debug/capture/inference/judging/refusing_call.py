@@ -29,8 +29,9 @@ class RefusedCall:
     """A call that torch refused; one of Python's own has no `function`.
 
     `sources` tells for each tensor that it was given which tensors of the call that was computed from, by number; those
-    of none are the model's parameters, buffers and constants, or made of those. `shapes` are theirs. `kind` is
-    the type of what it raised. `is_doubtful` says that there are no facts, and that other inputs may be taken.
+    of none are the model's parameters, buffers and constants, or made of those. `shapes` are theirs, `declared` the
+    sizes that they got of the model by broadcasting, or by picking with an index of its own. `kind` is the type of what
+    it raised. `is_doubtful` says that there are no facts, and that other inputs may be taken.
     """
 
     function: str
@@ -38,6 +39,7 @@ class RefusedCall:
     conflict: Conflict | None
     sources: list[frozenset[int]] = field(default_factory=list)
     shapes: list[tuple[int, ...]] = field(default_factory=list)
+    declared: list[frozenset[int]] = field(default_factory=list)
     is_doubtful: bool = False
 
     def is_like(self, other: RefusedCall) -> bool:
@@ -83,6 +85,13 @@ class RefusedCall:
         return [known.get(side.operand, frozenset()) if side is not None else frozenset() for side in sides]
 
     @property
+    def declared_sides(self) -> list[bool]:
+        """Of both sides, whether the model declares the size."""
+        sides = [self.conflict.left, self.conflict.right] if self.conflict is not None else []
+        known = dict(enumerate(self.declared))
+        return [side is not None and side.size in known.get(side.operand, ()) for side in sides]
+
+    @property
     def rests_on_ranks(self) -> bool:
         """Whether its sides differ in rank and come of different tensors of the call, whose ranks are guesses."""
         if self.conflict is None or self.conflict.right is None:
@@ -116,6 +125,8 @@ class RefusedCall:
         return (conflict.left.size, wanted) if wanted is not None else None
 
 
+_BROADENING = frozenset(("expand", "repeat", "tile", "broadcast_to"))
+_PICKING = frozenset(("__getitem__", "index_select"))
 _BY_PYTHON = (TypeError, IndexError)
 """What operators of Python's own objects raise. That an attribute is missing may ask for another kind of object."""
 
@@ -166,6 +177,7 @@ class _Watch(TorchFunctionMode):
         self.error: BaseException | None = None
         self.inputs: list[torch.Tensor] = []
         self._sources: dict[int, tuple[torch.Tensor, frozenset[int]]] = {}
+        self._declared: dict[int, tuple[torch.Tensor, frozenset[int]]] = {}
 
     @contextlib.contextmanager
     def active(self, args: Any, kwargs: Any) -> Any:
@@ -173,6 +185,7 @@ class _Watch(TorchFunctionMode):
         self.refused, self.error = None, None
         self.inputs = _tensors((args, kwargs))
         self._sources = {id(tensor): (tensor, frozenset([number])) for number, tensor in enumerate(self.inputs)}
+        self._declared = {}
         with self:
             yield
 
@@ -193,7 +206,26 @@ class _Watch(TorchFunctionMode):
             self._sources.update(
                 (id(tensor), (tensor, sources | self._sources_of(tensor))) for tensor in _tensors(result)
             )
+        declared = frozenset[int]().union(*map(self._declared_of, given), self._sizes_made(function, args, result))
+        if declared:
+            self._declared.update((id(tensor), (tensor, declared)) for tensor in _tensors(result))
         return result
+
+    def _declared_of(self, tensor: torch.Tensor) -> frozenset[int]:
+        return self._declared[id(tensor)][1] if id(tensor) in self._declared else frozenset()
+
+    def _sizes_made(self, function: Any, args: Any, result: Any) -> frozenset[int]:
+        """Sizes that a result has of the model: of dimensions that were one, and of an index that no input made."""
+        name = str(getattr(function, "__name__", ""))
+        if name in _BROADENING and isinstance(result, torch.Tensor):
+            before = tuple(args[0].shape)
+            after = tuple(result.shape)
+            before = (1,) * (len(after) - len(before)) + before
+            return frozenset(now for one, now in zip(before, after, strict=False) if one == 1 and now != 1)
+        if name not in _PICKING:
+            return frozenset()
+        indices = [tensor for tensor in _tensors(list(args[1:])) if not self._sources_of(tensor)]
+        return frozenset(size for tensor in indices for size in tensor.shape)
 
     def _sources_of(self, tensor: torch.Tensor) -> frozenset[int]:
         return self._sources[id(tensor)][1] if id(tensor) in self._sources else frozenset()
@@ -212,6 +244,7 @@ class _Watch(TorchFunctionMode):
             conflict,
             list(map(self._sources_of, given)),
             [tuple(sizes_of(tensor)) for tensor in given],
+            list(map(self._declared_of, given)),
             is_doubtful=conflict is None and may_want_other_inputs(error, args, kwargs, self._sources),
         )
 

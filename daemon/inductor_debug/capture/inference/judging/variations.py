@@ -14,6 +14,7 @@ from functools import partial
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
     of_rank,
+    ranks_together,
     replaced,
     resized_alone,
     resized_item,
@@ -150,6 +151,7 @@ def _shared_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
 def of_kinds(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     """The call with another argument, or a tensor of another rank or dtype."""
     yield from _other_arguments(guess, plan)
+    yield from ranks_together(guess, (3, 4, 5))
     yield from _other_ranks(guess)
     yield _one_of_a_batch(guess)
     yield from _other_lengths(guess)

@@ -25,6 +25,7 @@ from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
     of_rank,
+    ranks_together,
     redimensioned,
     replaced,
     resized,
@@ -63,8 +64,8 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from _by_ratio(outcome, plan)
     yield from (guess.with_sizes(B=size) for size in plan.batches if "B" in guess.used_sizes())
     yield from by_missing_dimension(outcome)
-    if outcome.raised.about_rank:
-        yield from _ranks_together(guess)
+    if outcome.raised.about_rank and len({len(spec.dims) for _, spec in guess.tensors()}) > 1:
+        yield from ranks_together(guess, (5, 4, 3) if "5D" in outcome.raised.text else (4, 5, 3))
     of_torch = type(outcome.module).__module__.startswith("torch.")
     yield from by_joining(outcome, plan) if of_torch else ()
     yield from _by_unpacking(outcome)
@@ -358,18 +359,6 @@ def _larger(guess: Guess) -> Iterator[Guess]:
         for size in (3 * sizes[name], 16 * sizes[name]) if name in _LONG else ():
             if size <= _LONGEST:
                 yield guess.with_sizes(**{name: size})
-
-
-def _ranks_together(guess: Guess) -> Iterator[Guess]:
-    """All tensors of numbers as images, as volumes, as sequences: what is joined has one rank."""
-    alike = [(name, spec) for name, spec in guess.tensors() if spec.dtype == "float32"]
-    for rank in (4, 5, 3) if len(alike) > 1 else ():
-        together = guess
-        for name, spec in alike:
-            if len(spec.dims) != rank:
-                together = replaced(together, name, spec, of_rank(spec, rank))
-        if together != guess:
-            yield together
 
 
 def _other_ranks(guess: Guess) -> Iterator[Guess]:

@@ -163,6 +163,18 @@ def of_rank(spec: TensorSpec, rank: int) -> TensorSpec:
     return replace(spec, dims=tuple(dims))
 
 
+def ranks_together(guess: Guess, ranks: tuple[int, ...]) -> Iterator[Guess]:
+    """All tensors of numbers, if there are several, with one of the ranks: what is joined has the same."""
+    alike = [(name, spec) for name, spec in guess.tensors() if spec.dtype == "float32"]
+    for rank in ranks if len(alike) > 1 else ():
+        together = guess
+        for name, spec in alike:
+            if len(spec.dims) != rank:
+                together = replaced(together, name, spec, of_rank(spec, rank))
+        if together != guess:
+            yield together
+
+
 def resized_names(guess: Guess, got: int, wanted: int) -> Iterator[Guess]:
     """Another size for every name, and then for every single dimension, that has the size `got`."""
     sizes = guess.size_of()
