@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ class Model(nn.Module):
         a, b = y.chunk(2, dim=1)
         return a + b
 """
+PAUSE = 0.4
+"""Seconds; a little less than what the server takes for the end of typing."""
 HERE = 13
 STATEMENT = "        z = self.linear(x.relu()).mul(y)"
 
@@ -136,10 +139,13 @@ async def test_hints_lenses_and_findings_stay_while_a_statement_is_typed(typist:
     rules = typist.all_problems()
     asked = []
     for key in STATEMENT:
+        typed = time.monotonic()
         typist.type(key)
         # Nobody waits for the answers, or a busy machine would take the typing for a pause.
         asked.append((asyncio.create_task(typist.hints()), asyncio.create_task(typist.lenses())))
         await asyncio.sleep(0.02)
+        if time.monotonic() - typed > PAUSE:
+            pytest.skip("the machine stood still for longer than a pause in typing")
         assert typist.problems() == problems
     for shown, above in asked:
         now = await shown
