@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from desk import Desk, body, brief
 from fakes import findings_of
-from inductor_debug.engine.results.merge import CarriedFindings, Results, unite
+from inductor_debug.engine.results.merge import CarriedFindings, Results, unite, withheld
 from inductor_debug.engine.results.policy import apply_policy
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.text.source_facts import PolicySource, source_of
 from inductor_debug_schema import (
+    Checked,
+    FileReport,
     FileStatus,
     Finding,
     Finished,
@@ -26,6 +28,8 @@ from inductor_debug_schema import (
     StageReport,
     StageState,
     TargetFound,
+    TargetReport,
+    UnknownName,
 )
 
 PATH = "/project/model.py"
@@ -222,6 +226,33 @@ def test_targets_share_a_finding() -> None:
 def test_a_capture_error_that_the_next_stage_did_not_meet_is_dropped(state: StageState, kept: int) -> None:
     parts = {("Model", Stage.PREVIEW): [finding("capture-error", Severity.ERROR)], ("Model", Stage.MOCK): []}
     assert len(unite([], parts, {("Model", Stage.MOCK): report(Stage.MOCK, state)})) == kept
+
+
+def test_a_name_that_is_not_there_stays_though_capture_never_looked_it_up() -> None:
+    missing = finding("capture-error", Severity.ERROR, facts=UnknownName("foo", "Tensor"))
+    parts = {("Model", Stage.PREVIEW): [missing], ("Model", Stage.MOCK): []}
+    assert unite([], parts, {("Model", Stage.MOCK): report(Stage.MOCK)}) == [missing]
+
+
+def test_an_exception_is_told_where_it_was_raised_first() -> None:
+    first = finding("capture-error", Severity.ERROR, column=9)
+    again = finding("capture-error", Severity.ERROR, column=2, stage=Stage.MOCK)
+    parts = {("Model", Stage.PREVIEW): [first], ("Model", Stage.MOCK): [again]}
+    assert unite([], parts, {}) == [first]
+    assert len(unite([], {**parts, ("Other", Stage.MOCK): [again]}, {})) == 2
+
+
+def test_what_is_withheld_has_ended_nothing_yet() -> None:
+    early, other = finding("capture-error", Severity.ERROR), finding("dtype", column=3)
+    failed = TargetReport("Model", 4, [report(Stage.PREVIEW, StageState.FAILED)], why="it ends with the error")
+    before = TargetReport("Model", 3, [report(Stage.PREVIEW), report(Stage.MOCK)], checked=Checked.YES)
+    now = FileReport(PATH, FileStatus.FINDINGS, [failed], [early, other])
+    held = withheld(now, [early], [before])
+    assert held.findings == [other]
+    assert held.targets == [dataclasses.replace(before, line=4)]
+    assert withheld(now, [early], []).targets[0].stages == []
+    apart = dataclasses.replace(early, target="Other")
+    assert withheld(now, [apart], [before]).targets == [failed]
 
 
 @pytest.mark.parametrize(("state", "columns"), [(StageState.DONE, [4]), (StageState.FAILED, [0, 4])])

@@ -82,3 +82,14 @@ async def test_edits_of_a_real_model_end_in_what_a_fresh_check_says(tmp_path: Pa
     assert rules[7] == ["crash"]
     assert rules[8] == []
     await engine.shutdown()
+
+
+async def test_a_misspelt_attribute_is_told_though_nothing_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    path = tmp_path / "model.py"
+    path.write_text(MODEL.replace("return self.linear(x)", "y = self.linear(x).shpae\n        return x"))
+    settings = SettingsResolver(environ={}, command_line={"accelerator": "mock"})
+    engine = Engine(settings_for=settings, listener=lambda update: None, cache_folder=tmp_path / "cache", jobs=1)
+    report = await engine.check(str(path))
+    assert [finding.headline for finding in report.findings] == ["`Tensor` has no `shpae`; did you mean `shape`?"]
+    await engine.shutdown()

@@ -44,7 +44,7 @@ from inductor_debug.engine.results.analysis import TOP_LEVEL_CHANGED, AnalysisSt
 from inductor_debug.engine.results.endings import configuration_finding, internal_finding
 from inductor_debug.engine.results.gate import Gate, Listener
 from inductor_debug.engine.results.known_expressions import ExpressionStore
-from inductor_debug.engine.results.merge import CarriedFindings, Key, Results, key_of, moved
+from inductor_debug.engine.results.merge import CarriedFindings, Key, Results, key_of, moved, withheld
 from inductor_debug.engine.runner import Runner, Work, failed
 from inductor_debug.engine.scheduling import Debounce
 from inductor_debug.engine.selection.selection import Selector, Skip, SkipReason, words
@@ -426,9 +426,7 @@ class DocumentSession:
         job.withheld = bool(premature)
         if premature:
             asyncio.get_running_loop().call_later(self._debounce.quiet_in(), self._tell, job, stage)
-            report = dataclasses.replace(
-                report, findings=[finding for finding in report.findings if finding not in premature]
-            )
+            report = withheld(report, premature, [] if job.carried is None else job.carried.targets)
         self.gate.show(job.generation, AnalysisState.RUNNING, report, job.work.text, stage)
 
     def _premature(self, job: _Job, report: FileReport) -> list[Finding]:

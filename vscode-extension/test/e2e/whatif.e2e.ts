@@ -75,6 +75,7 @@ test("several accelerators stand in a table, from which one is chosen", async ()
 
 test("what makes it faster is a page: ways that were tried, with what each gains", async () => {
   writeFileSync(join(folder, ".vscode", "settings.json"), JSON.stringify({ "inductorDebug.accelerator": "rtx-4090" }));
+  await until("models are checked for it", async () => (await window.lenses()).some((text) => text.includes("on rtx-4090")));
   await window.run("Inductor Debug: Suggest What Makes It Faster");
   await until("the page is there", () => window.frameText(/What makes Net faster[\s\S]*RTX 4090[\s\S]*as it is[\s\S]*bfloat16/u));
   await window.screenshot("suggestions");

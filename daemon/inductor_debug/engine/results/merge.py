@@ -8,7 +8,7 @@ fingerprints are not decided here (`engine.results.policy`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inductor_debug_schema import (
@@ -254,32 +254,44 @@ def unite(
     """One list, without doubles: by (rule, path, range), then by (message, path, range).
 
     Within a target the later stage's finding wins, but an exception keeps its first words; across targets the first
-    target's does, with the larger count. A `capture-error` of one stage is dropped where a later stage of the target
-    got through without it, and what is said of the run as a whole where a later stage of the target went through. What
-    raises by itself is no graph break as well: capture only meets the same exception.
+    target's does, with the larger count. A `capture-error` of one stage that nobody could explain is dropped where a
+    later stage of the target got through without it, and what is said of the run as a whole where a later stage of the
+    target went through. What raises by itself is no graph break as well, nor an exception elsewhere: capture
+    only meets the same one.
     """
     united: dict[Key, Finding] = {}
     for finding in general:
         united.setdefault(key_of(finding), finding)
     order = {name: index for index, name in enumerate(dict.fromkeys(target for target, _ in parts))}
-    raised: set[tuple[str, object]] = set()
+    raised: dict[str, list[Finding]] = {}
     for target, stage in sorted(parts, key=lambda part: (order[part[0]], _STAGES.index(part[1]))):
         for finding in parts[target, stage]:
             if finding.rule == "capture-error" and _overcome(finding, target, stage, parts, reports):
                 continue
             if finding.rule in _OF_THE_WHOLE and _seen_deeper(target, stage, reports):
                 continue
-            if finding.rule == "capture-error":
-                raised.add((target, _place(finding)))
-            elif finding.rule == "graph-break" and (target, _place(finding)) in raised:
+            if _is_met_again(finding, raised.get(target, [])):
                 continue
+            if finding.rule == "capture-error":
+                raised.setdefault(target, []).append(finding)
             known = united.get(key_of(finding))
             united[key_of(finding)] = finding if known is None else _both(known, finding, same=known.target == target)
     return _without_echoes(united.values())
 
 
-def _place(finding: Finding) -> tuple[str, object]:
-    return finding.path, finding.range
+def _is_met_again(finding: Finding, raised: Iterable[Finding]) -> bool:
+    """Whether a finding of a stage is what an earlier stage, whose exceptions are `raised`, has told already.
+
+    A run ends with its first exception, so that an exception of a later stage can only be that one, though compiled
+    code may raise it elsewhere: Dynamo's bytecode raises in the line of the `def` what it looks up late.
+    """
+    earlier = [each for each in raised if each.stage is not finding.stage]
+    if finding.rule == "capture-error":
+        return any((each.path, each.range) != (finding.path, finding.range) for each in earlier)
+    return finding.rule == "graph-break" and any(
+        each.path == finding.path and finding.range.start <= each.range.start and each.range.end <= finding.range.end
+        for each in earlier
+    )
 
 
 def _overcome(
@@ -289,6 +301,13 @@ def _overcome(
     parts: Mapping[Part, list[Finding]],
     reports: Mapping[Part, StageReport],
 ) -> bool:
+    """Whether a later stage refutes an exception. It cannot refute what is understood.
+
+    Dynamo looks an attribute up only where its value is used, and eager Python does so at once: a name that does not
+    exist raises, whatever is captured.
+    """
+    if finding.facts is not None:
+        return False
     for (name, later), report in reports.items():
         if name != target or _STAGES.index(later) <= _STAGES.index(stage) or report.state is not StageState.DONE:
             continue
@@ -336,6 +355,27 @@ def _since(before: TargetReport | None, now: TargetReport) -> TargetReport:
     return dataclasses.replace(
         now, stages=ended, untaken=now.untaken or before.untaken, sizes=now.sizes or before.sizes
     )
+
+
+def withheld(report: FileReport, premature: Collection[Finding], before: Iterable[TargetReport]) -> FileReport:
+    """A report that does not tell of its `premature` findings yet, nor that they ended anything.
+
+    Targets that they ended show in place of the failed stages what these were `before`.
+    """
+    known = {target.name: target for target in before}
+    ended = {finding.target for finding in premature}
+    targets = []
+    for target in report.targets:
+        if target.name in ended or "" in ended:
+            stages = [stage for stage in target.stages if stage.state is not StageState.FAILED]
+            stood = known.get(target.name)
+            verdict = stood or target
+            going = dataclasses.replace(target, stages=stages, checked=verdict.checked, why=verdict.why)
+            targets.append(_since(stood, going))
+        else:
+            targets.append(target)
+    findings = [finding for finding in report.findings if finding not in premature]
+    return dataclasses.replace(report, targets=targets, findings=findings)
 
 
 def moved(findings: Iterable[Finding], path: str, old: str, new: str) -> list[Finding]:

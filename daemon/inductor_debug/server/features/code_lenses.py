@@ -138,6 +138,8 @@ def _prefixed(update: AnalysisUpdate, summary: str) -> str:
 def _summary(target: TargetReport, update: AnalysisUpdate) -> str:
     seen = [report for report in target.stages if report.state is StageState.DONE]
     failed = any(report.state is StageState.FAILED for report in target.stages)
+    if failed and not update.state.settled and not _is_told(target, update):
+        failed = False  # why is held back while somebody types, or was so of a text that is gone
     lacking = remark(target) if update.state.settled or target.stages else ""
     if target.checked is Checked.NO and lacking and not _is_told(target, update):
         return _shortened(lacking)
