@@ -80,13 +80,14 @@ class GraphNode:
 
     `op` is the ATen overload (`aten.mm.default`) or the dotted name of the Python function or method where there is no
     overload yet. `shape` is None where the value is no single tensor; sizes are strings where they are symbolic.
-    `bytes` are those of its value's elements (of all tensors it returns). `detail` is for reading: the parameter's
-    name, or the literal arguments. `place` is the innermost expression in the user's project. `module` is the dotted
-    path in the target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward
-    graph `forward` names the nodes of the forward graph with the same `seq_nr`. `flops` are the floating-point
-    operations of all runs of the node in its stage, and `written` the bytes that they write (views write none), None
-    where a size is a symbol or nobody counted; `kind` is None where it computes nothing. `seconds` are what all runs
-    take at least on the accelerator (`CostBound.seconds`), None where nobody knows how fast that is.
+    `bytes` are those of its value's elements (of all tensors it returns). Where a size is a symbol, numbers are those
+    of the call that ran, which `GraphDocument.notes` gives. `detail` is for reading: the parameter's name, or the
+    literal arguments. `place` is the innermost expression in the user's project. `module` is the dotted path in the
+    target. `origins` are names of nodes in the graph that `Graph.made_from` names. For a node of a backward graph
+    `forward` names the nodes of the forward graph with the same `seq_nr`. `flops` are the floating-point operations of
+    all runs of the node in its stage, and `written` the bytes that they write (views write none), None where nobody
+    knows a size or counted; `kind` is None where it computes nothing. `seconds` are what all runs take at least on the
+    accelerator (`CostBound.seconds`), None where nobody knows how fast that is.
     """
 
     name: str

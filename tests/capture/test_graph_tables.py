@@ -147,7 +147,7 @@ def test_a_target_without_operations_has_no_graph_and_a_note_says_so(tmp_path: P
     assert (made.graphs, made.notes) == ([], ["torch.compile captured no graph of same."])
 
 
-def test_symbolic_sizes_are_named(tmp_path: Path) -> None:
+def test_symbolic_sizes_are_named_and_what_is_counted_is_that_of_the_call(tmp_path: Path) -> None:
     made = document(
         tmp_path,
         """
@@ -155,13 +155,16 @@ def test_symbolic_sizes_are_named(tmp_path: Path) -> None:
 
         # inductor-debug: inputs=(torch.randn(7, 4),), dynamic=True
         def step(x):
-            return x * 2
+            return x @ x.T * 2
         """,
     )
     row = node(made.graphs[0], "operator.mul")
     assert row.shape is not None
     assert isinstance(row.shape[0], str)
-    assert row.bytes is None
+    assert (row.bytes, row.written) == (7 * 7 * 4, 7 * 7 * 4)
+    assert node(made.graphs[0], "operator.matmul").flops == 2 * 7 * 4 * 7
+    (note,) = made.notes
+    assert f"{row.shape[0]} = 7" in note
 
 
 def test_a_person_can_read_the_text_beside_the_columns(tmp_path: Path) -> None:

@@ -26,12 +26,15 @@ from inductor_debug.accelerators.profile import Profile, chosen_name
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.graphs.graph_artifacts import artifacts_of, columns_of
 from inductor_debug.capture.graphs.graph_statistics import cost_artifact, statistics_artifact
+from inductor_debug.capture.inference.inference import symbols_of
 from inductor_debug.capture.liveness.code import Codes
 from inductor_debug.capture.liveness.timeline import timeline_of
 from inductor_debug.capture.node_facts.record import OpFacts
 from inductor_debug.capture.running.stage_results import MeasuredStage, StageOutcome
 from inductor_debug.capture.target_progress import TargetProgress
+from inductor_debug.capture.tensors.symbol_names import naming_symbols
 from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun
+from inductor_debug.rules.captures.substitution import exemplified
 from inductor_debug.rules.costing.run_costs import RunCosts
 from inductor_debug.rules.expressions.expression_facts import ExpressionReader
 from inductor_debug.rules.recording.ops import Recording
@@ -90,7 +93,9 @@ class BesideFindings:
         for extra in outcome.extras:
             self._emit(extra)
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
-            self._keep(outcome.document(OpFacts(saw.causes, self._costs.seconds), self._profile))
+            with naming_symbols(symbols_of(target)):
+                document = outcome.document(OpFacts(saw.causes, self._costs.seconds), self._profile)
+            self._keep(document)
         if self._request.keep_costs or (outcome.graphs is not None and self._request.keep_graphs):
             self._measure(name, stage, outcome)
 
@@ -103,7 +108,7 @@ class BesideFindings:
 
     def _measure(self, name: str, stage: Stage, outcome: StageOutcome) -> None:
         measured = outcome.measured() if outcome.measured is not None else MeasuredStage(outcome.recording)
-        recording, path = measured.recording, self._request.path
+        recording, path = exemplified(measured.recording), self._request.path
         if recording.ops and self._request.keep_costs:
             self._emit(cost_artifact(self._costs.document(recording, name, stage, path, self._sources.excerpt)))
         if recording.ops and outcome.graphs is not None and self._request.keep_graphs:

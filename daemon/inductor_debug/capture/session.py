@@ -48,7 +48,7 @@ from inductor_debug.capture.inference.finding_filter import (
     with_fixed_sizes,
     without_gradients,
 )
-from inductor_debug.capture.inference.inference import inference_of
+from inductor_debug.capture.inference.inference import inference_of, symbols_of
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime.containment import stay_offline
@@ -417,9 +417,7 @@ class _Session:
     def _around(self, stage: Stage, target: BuiltTarget) -> Iterator[None]:
         """What a run of the target in a stage needs around it."""
         around = self._builder.eagerly() if stage is Stage.PREVIEW else self._builder.traced()
-        inference = inference_of(target)
-        symbols = inference.symbols() if inference is not None else {}
-        with around, torch.set_grad_enabled(target.gradients), naming_symbols(symbols):
+        with around, torch.set_grad_enabled(target.gradients), naming_symbols(symbols_of(target)):
             yield
 
     def _interrupted(self, stage: Stage, target: BuiltTarget, error: BaseException) -> StageOutcome:

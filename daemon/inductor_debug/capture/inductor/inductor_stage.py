@@ -46,7 +46,7 @@ from inductor_debug.capture.inductor.inductor_recording import (
     names_of_results,
 )
 from inductor_debug.capture.inductor.inductor_specs import LoweredOperations, with_specs
-from inductor_debug.capture.node_facts.record import NodeRecord, OpFacts, with_facts
+from inductor_debug.capture.node_facts.record import NodeRecord, OpFacts
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.stage_results import MeasuredStage, StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
@@ -277,7 +277,7 @@ class _Lowering:
         ]
         document = document_of(self._run.target, Stage.INDUCTOR, graphs, notes)
         document = replace(document, kernels=tables.kernels, listings=tables.listings)
-        return with_facts(document, record.marks())
+        return record.told(document)
 
     def specs(self, document: GraphDocument, profile: Profile) -> GraphDocument:
         """Adds what the kernels ask of an accelerator, as far as that can be told without its compiler."""

@@ -65,6 +65,12 @@ def inference_of(target: BuiltTarget) -> Inference | None:
     return target.inference if isinstance(target.inference, Inference) else None
 
 
+def symbols_of(target: BuiltTarget) -> dict[int, str]:
+    """What the free sizes of a target's traced call are called, by number; none where nobody inferred them."""
+    inference = inference_of(target)
+    return inference.symbols() if inference is not None else {}
+
+
 class Inference:
     """Infers once, when the model is first asked for."""
 

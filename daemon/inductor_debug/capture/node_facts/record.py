@@ -16,6 +16,7 @@ from torch.fx import GraphModule, Node
 
 from inductor_debug.capture.node_facts.graph_bodies import names_in
 from inductor_debug.capture.node_facts.kinds import PICKS, heaviest, kind_of
+from inductor_debug.rules.captures.substitution import examples_in, exemplified
 from inductor_debug.rules.recording.flops import UnknownSizeError, flops_of
 from inductor_debug.rules.recording.ops import Op, Recording
 
@@ -37,7 +38,7 @@ class OpFacts:
 
 @dataclass
 class _Work:
-    """What a node ran. `flops` and `written` (bytes) are None where a size is a symbol, `seconds` without a speed."""
+    """What a node ran. `flops` and `written` (bytes) are None where nobody knows a size, `seconds` without a speed."""
 
     flops: int | None = 0
     written: int | None = 0
@@ -59,10 +60,12 @@ class NodeRecord:
         self._causes = facts.causes
         self._work: dict[Node, _Work] = {}
         self._rows: dict[Node, tuple[str, str]] = {}
-        for op, node in zip(recording.ops, nodes, strict=True):
+        ran = exemplified(recording)
+        self._examples = examples_in(recording)
+        for op, node in zip(ran.ops, nodes, strict=True):
             if node is not None:
                 _count(self._work.setdefault(node, _Work()), op)
-        for node, seconds in zip(nodes, facts.seconds(recording) or (), strict=False):
+        for node, seconds in zip(nodes, facts.seconds(ran) or (), strict=False):
             if node is not None:
                 work = self._work[node]
                 work.seconds = (work.seconds or 0.0) + seconds
@@ -86,14 +89,21 @@ class NodeRecord:
                     found.setdefault((rule, place, graph), {})[row] = None
         return [Mark(rule, place, graph, list(rows)) for (rule, place, graph), rows in found.items()]
 
+    def told(self, document: GraphDocument) -> GraphDocument:
+        """The document with the marks, in which graphs without work have that of the graph that was made of them."""
+        whole = _with_work_of_later(replace(document, marks=self.marks()))
+        if not self._examples:
+            return whole
+        sizes = ", ".join(f"{name} = {value}" for name, value in self._examples.items())
+        return replace(whole, notes=[*whole.notes, f"Bytes, FLOPs and times are those of the call that ran: {sizes}."])
 
-def with_facts(document: GraphDocument, marks: list[Mark]) -> GraphDocument:
-    """The document with the marks, in which graphs without work have that of the graph that was made of them."""
+
+def _with_work_of_later(document: GraphDocument) -> GraphDocument:
     done: list[Graph] = []
     for graph in reversed(document.graphs):
         made = next((other for other in done if other.made_from == graph.name and _has_work(other)), None)
         done.insert(0, graph if made is None or _has_work(graph) else _from_later(graph, made))
-    return replace(document, graphs=[_with_kinds(graph) for graph in done], marks=marks)
+    return replace(document, graphs=[_with_kinds(graph) for graph in done])
 
 
 def _count(work: _Work, op: Op) -> None:

@@ -21,7 +21,7 @@ from inductor_debug.capture.failures.failures import capture_error, where
 from inductor_debug.capture.graphs.generated_nodes import completed
 from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_aot, by_placeholder
 from inductor_debug.capture.graphs.graph_tables import document_of, table_of
-from inductor_debug.capture.node_facts.record import NodeRecord, OpFacts, with_facts
+from inductor_debug.capture.node_facts.record import NodeRecord, OpFacts
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
@@ -123,7 +123,7 @@ def _document(run: DynamoRun, lowered: list[LoweredGraphs], notes: list[str], fa
         if known is not None:
             lower_tables = tables_of_lowered(known, str(number), arguments, run)
             graphs += [record.measured(completed(table, fx), source) for table, source in lower_tables]
-    return with_facts(document_of(run.target, run.stage, graphs, notes), record.marks())
+    return record.told(document_of(run.target, run.stage, graphs, notes))
 
 
 def tables_of_lowered(

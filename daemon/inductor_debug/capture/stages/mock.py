@@ -11,7 +11,7 @@ from inductor_debug_schema import GraphDocument, GraphKind, Stage
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.graphs.graph_arguments import by_placeholder
 from inductor_debug.capture.graphs.graph_tables import document_of, table_of
-from inductor_debug.capture.node_facts.record import NodeRecord, OpFacts, with_facts
+from inductor_debug.capture.node_facts.record import NodeRecord, OpFacts
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
@@ -57,4 +57,4 @@ def _document(run: DynamoRun, facts: OpFacts) -> GraphDocument:
         )
         for number, (graph_module, arguments) in enumerate(run.captured)
     ]
-    return with_facts(document_of(run.target, run.stage, graphs), record.marks())
+    return record.told(document_of(run.target, run.stage, graphs))

@@ -206,6 +206,12 @@ def size(value: Any) -> Size:
     return SymbolicSize(name, divisor=known.divisor, minimum=minimum, maximum=maximum, example=example)
 
 
+def example_of(value: Any) -> int | None:
+    """What a size is in the call that runs; None of a symbol of which nobody knows."""
+    known = size(value)
+    return known if isinstance(known, int) else known.example
+
+
 @dataclass
 class _Expression:
     """What is known of a symbolic size.

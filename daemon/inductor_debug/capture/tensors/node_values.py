@@ -11,7 +11,8 @@ import torch
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from inductor_debug.capture.tensors.metadata import dtype_name
+from inductor_debug.capture.tensors.metadata import dtype_name, example_of
+from inductor_debug.capture.tensors.metadata import sizes as sizes_of
 
 _LONGEST_DETAIL = 200
 
@@ -27,7 +28,10 @@ def values_of(node: Node) -> list[torch.Tensor]:
 def described(
     values: list[torch.Tensor],
 ) -> tuple[list[int | str] | None, str | None, int | None]:
-    """Shape and dtype of a single tensor, and the bytes of all; None where they are not known."""
+    """Shape and dtype of a single tensor, and the bytes of all in the call that ran; None where they are not known.
+
+    Sizes that are symbols have the names by which users know them.
+    """
     if not values:
         return None, None, None
     sizes = [_bytes(value) for value in values]
@@ -35,7 +39,7 @@ def described(
     if len(values) > 1:
         return None, None, total
     try:
-        shape = [length if type(length) is int else str(length) for length in values[0].shape]
+        shape = [each if isinstance(each, int) else str(each) for each in sizes_of(values[0].shape)]
     except (RuntimeError, NotImplementedError):
         shape = None
     return shape, dtype_name(values[0].dtype), total
@@ -46,7 +50,8 @@ def _bytes(value: torch.Tensor) -> int | None:
         count = value.numel()
     except (RuntimeError, NotImplementedError):
         return None
-    return count * value.dtype.itemsize if type(count) is int else None
+    known = count if type(count) is int else example_of(count)
+    return known * value.dtype.itemsize if known is not None else None
 
 
 def detail_of(node: Node) -> str:

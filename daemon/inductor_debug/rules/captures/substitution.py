@@ -6,7 +6,7 @@ run here, and the recording that is given stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from inductor_debug.rules.captures.size_expressions import Bounds, with_values
@@ -24,7 +24,31 @@ def substituted(recording: Recording, values: Mapping[str, int | str], bounds: B
     Raises:
         NoValueError: a size has a part that has no value.
     """
-    change = _Change(values, bounds)
+    return _changed(recording, lambda size: with_values(size, values, bounds))
+
+
+def exemplified(recording: Recording) -> Recording:
+    """The recording with the sizes of the call that ran in place of symbols. A symbol of which none is known stays."""
+    if not any(isinstance(size, SymbolicSize) for op in recording.ops for size in _sizes_of(op)):
+        return recording
+    return _changed(recording, lambda size: size if size.example is None else size.example)
+
+
+def examples_in(recording: Recording) -> dict[str, int]:
+    """What symbols that are plain names are in the call that ran, in the order in which ops met them."""
+    sizes = (size for op in recording.ops for size in _sizes_of(op) if isinstance(size, SymbolicSize))
+    return {
+        size.expression: size.example for size in sizes if size.example is not None and size.expression.isidentifier()
+    }
+
+
+def _sizes_of(op: Op) -> Iterator[Size]:
+    for meta in (*op.inputs, *op.outputs):
+        yield from meta.shape
+
+
+def _changed(recording: Recording, replace: Callable[[SymbolicSize], Size]) -> Recording:
+    change = _Change(replace)
     return Recording(
         ops=[change.op(op) for op in recording.ops],
         origins={
@@ -40,8 +64,8 @@ def substituted(recording: Recording, values: Mapping[str, int | str], bounds: B
 class _Change:
     """One substitution; equal sizes and tensors that ops share are changed once."""
 
-    def __init__(self, values: Mapping[str, int | str], bounds: Bounds) -> None:
-        self._values, self._bounds = values, bounds
+    def __init__(self, replace: Callable[[SymbolicSize], Size]) -> None:
+        self._replace = replace
         self._sizes: dict[SymbolicSize, Size] = {}
         self._metas: dict[int, tuple[TensorMeta, TensorMeta]] = {}
 
@@ -76,5 +100,5 @@ class _Change:
             return size
         known = self._sizes.get(size)
         if known is None:
-            known = self._sizes[size] = with_values(size, self._values, self._bounds)
+            known = self._sizes[size] = self._replace(size)
         return known
