@@ -844,3 +844,26 @@ def test_a_default_of_none_is_told_where_no_call_runs(tmp_path: Path) -> None:
 def test_what_the_code_needs_as_it_says_is_no_unusable_default(what: str, tmp_path: Path) -> None:
     text = MASKED.replace(*NEEDED[what])
     assert findings(told(tmp_path, text)) == []
+
+
+OWN_METHOD = """
+import torch
+from torch import nn
+
+class Decoder(nn.Module):
+    def __init__(self, tags):
+        super().__init__()
+        self.scores = nn.Parameter(torch.zeros(tags, tags))
+
+    def decode(self, features, mask):
+        return (features @ self.scores) * mask
+
+    def forward(self, features):
+        return self.decode(features)
+"""
+
+
+def test_a_method_of_its_own_that_is_called_wrongly_is_the_classs_fault_whatever_it_is_built_of(tmp_path: Path) -> None:
+    (finding, *_) = findings(told(tmp_path, OWN_METHOD))
+    assert expression(OWN_METHOD, finding) == "self.decode(features)"
+    assert "`self.decode` is not given `mask`" in finding.message

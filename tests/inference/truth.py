@@ -138,6 +138,12 @@ TRUTH = {
         RadianceField: f32[40, 8]
         MultiboxLoss: f32[2, 100, 4]; f32[2, 100, 21]; f32[2, 100, 4]; i64[2, 100]
         LazyClassifier: f32[2, 3, 64, 64]
+        VocabularyTagger: i64[2, 16]; i64[2, 16]
+        FieldClassifier: i64[2, 16]
+        TableGrader: i64[2, 16]
+        ShapeMatcher: [f32[2, 64, 16, 16], f32[2, 64, 16, 16]]
+        SizedEncoder: f32[2, 1, 28, 28]
+        AdaptiveTable: f32[2, 18]
     """,
     "helpers": """
         ClickNet: f32[2, 13]; i64[2]; i64[2]; i64[2]; i64[16]; i64[16]; i64[16]

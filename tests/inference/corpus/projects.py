@@ -278,10 +278,94 @@ class LazyClassifier(nn.Module):
         return self.net(image)
 
 
+class VocabularyTagger(nn.Module):
+    """What a project's data pipeline has: vocabularies that are asked how many words they have, arrays, one of several."""
+
+    def __init__(self, data):
+        super().__init__()
+        self.words = nn.Embedding(data.word_alphabet.size(), data.word_dim)
+        if data.pretrained_words is not None:
+            self.words.weight.data.copy_(torch.from_numpy(data.pretrained_words))
+        self.features = nn.ModuleList()
+        for index in range(data.feature_count):
+            self.features.append(nn.Embedding(data.feature_alphabets[index].size(), data.word_dim))
+        self.head = nn.Linear(data.word_dim, data.label_alphabet.size())
+
+    def forward(self, words, tags):
+        hidden = self.words(words)
+        for feature in self.features:
+            hidden = hidden + feature(tags)
+        return self.head(hidden)
+
+
+class FieldClassifier(nn.Module):
+    """`dataset` is a name on the command line, and an object once its data are loaded."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.embed = nn.Embedding.from_pretrained(config.dataset.TEXT_FIELD.vocab.vectors)
+        self.rnn = nn.GRU(config.words_dim, 32, batch_first=True)
+
+    def forward(self, x):
+        return self.rnn(self.embed(x))[0]
+
+
+class TableGrader(FieldClassifier):
+    """Asks what its base class asks."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.head = nn.Linear(32, config.num_grades)
+
+    def forward(self, x):
+        return self.head(super().forward(x))
+
+
+class ShapeMatcher(nn.Module):
+    def __init__(self, shapes):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Conv2d(shape[1], shape[1], 3, padding=1) for shape in shapes])
+
+    def forward(self, features):
+        return [layer(feature) for layer, feature in zip(self.layers, features, strict=True)]
+
+
+class SizedEncoder(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        self.input_size = args.input_size
+        if self.input_size == [1, 28, 28]:
+            self.last = 7
+        elif self.input_size == [1, 28, 20]:
+            self.last = (7, 5)
+        else:
+            raise ValueError("invalid input size")
+        self.layers = nn.Sequential(
+            nn.Conv2d(self.input_size[0], 8, 4, 2, 1), nn.Conv2d(8, 8, 4, 2, 1), nn.Conv2d(8, 16, self.last)
+        )
+        self.mean = nn.Linear(16, 5)
+
+    def forward(self, x):
+        return self.mean(self.layers(x).view(-1, 16))
+
+
+class AdaptiveTable(nn.Module):
+    def __init__(self, n_token, cutoffs):
+        super().__init__()
+        if cutoffs != sorted(cutoffs) or len(set(cutoffs)) != len(cutoffs) or max(cutoffs) >= n_token:
+            raise ValueError("cutoffs must be in order")
+        self.parts = nn.ModuleList([nn.Linear(18, 18) for _ in cutoffs])
+
+    def forward(self, hidden):
+        return sum(part(hidden) for part in self.parts)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--input-dim", type=int, default=9)
     parser.add_argument("--hidden-dim", type=int, default=72)
     parser.add_argument("--num-layers", type=int, default=2)
     parser.add_argument("--horizon", type=int, default=24)
+    parser.add_argument("--words-dim", type=int, default=48)
+    parser.add_argument("--dataset", default="reviews")
     return OptionForecaster(parser.parse_args()), DictMlp(SETTINGS["model"])

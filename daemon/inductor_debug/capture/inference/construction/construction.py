@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +29,12 @@ from inductor_debug.capture.inference.construction.demands import demands
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
 from inductor_debug.capture.inference.construction.handed_on import handed_on
 from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value
-from inductor_debug.capture.inference.construction.module_stand_ins import stand_in_for, tensor_for
+from inductor_debug.capture.inference.construction.module_stand_ins import (
+    array_for,
+    stand_in_for,
+    tensor_for,
+    zeros_for,
+)
 from inductor_debug.capture.inference.construction.script_options import options_for
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgument
 from inductor_debug.capture.inference.values.symbolic_values import (
@@ -46,6 +52,7 @@ _DEEPEST = 6
 _SHORTEST = 4
 """Letters of a name that tells something."""
 _ALTERNATIVES = 3
+_FEWEST_ITEMS = 2
 _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
 
 
@@ -262,6 +269,8 @@ class _Builder:
         if kind is torch.Tensor or (kind is None and demand.is_tensor):
             tensor = tensor_for(demand, known, self.alternative)
             return BuiltSpec(tensor.text, UnknownError, make=tensor.make, guessed=True)
+        if kind is None and "array" in demand.roles:
+            return self._constant(array_for(demand, known))
         configuration = self._configuration(name, kind, demand)
         if configuration is not None:
             return configuration
@@ -387,8 +396,9 @@ class _Builder:
 
     def _fields(self, demand: Demand, known: Mapping[str, Any]) -> BuiltSpec:
         """A configuration of an unknown class: its fields as options of the file's command line, or by their names."""
+        known = {name: value for name, value in known.items() if not demand.asks_of(name).refutes(value)}
         fields = {
-            name: self._field(name, inner) if name not in known else known[name]
+            name: self._field(name, inner, known) if name not in known else known[name]
             for name, inner in demand.fields.items()
         }
         text = text_of(SimpleNamespace(**fields), vars(self.module))
@@ -399,11 +409,25 @@ class _Builder:
             guessed=not fields or not fields.keys() <= known.keys(),
         )
 
-    def _field(self, name: str, demand: Demand) -> Any:
-        """A field that nobody wrote down: by what the code asks of it, another configuration perhaps."""
+    def _field(self, name: str, demand: Demand, known: Mapping[str, Any]) -> Any:
+        """A field that nobody wrote down: by what the code asks of it, another configuration perhaps.
+
+        `known` are fields that somebody wrote down.
+        """
         nested = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
+        item = demand.item or Demand()
+        if demand.is_tensor:
+            return zeros_for(demand, known)
+        if "array" in demand.roles:
+            return array_for(demand, known)
+        if demand.gives_number and demand.gives is not None:
+            return SymbolicValue(
+                functools.partial, (int, constructor_value(name, "", {}, self.alternative, demand.gives))
+            )
         if nested and "sequence" not in demand.roles:
-            return SimpleNamespace(**{key: self._field(key, inner) for key, inner in demand.fields.items()})
+            return SimpleNamespace(**{key: self._field(key, inner, known) for key, inner in demand.fields.items()})
+        if "sequence" in demand.roles and (item.fields or "array" in item.roles):
+            return [self._field(name.rstrip("s"), item, known)] * max(demand.count, _FEWEST_ITEMS)
         value = constructor_value(name, "", {}, self.alternative, demand)
         is_module = isinstance(value, type) and issubclass(value, nn.Module) and "factory" not in demand.roles
         return SymbolicValue(value) if is_module else value
@@ -469,6 +493,6 @@ def _configuration_of(value: Any) -> Any:
 
 def _spaces(value: Any) -> Any:
     """The same as what can be written as an expression."""
-    if isinstance(value, dict):
-        return SimpleNamespace(**{key: _spaces(item) for key, item in value.items()})
-    return [_spaces(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return list(map(_spaces, value))
+    return SimpleNamespace(**{key: _spaces(item) for key, item in value.items()}) if isinstance(value, dict) else value

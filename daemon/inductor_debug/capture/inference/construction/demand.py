@@ -32,21 +32,23 @@ class Demand:
 
     `roles` are "sequence", "mapping", "configuration", "text", "integer", "number" (of any kind), "module", "tensor",
     "factory" (it is called by the constructor), "callable" (by other methods), "opened" (the constructor reads fields
-    of it), "optional" (it is asked whether there is one), "repetitions" (how often something is made), "index" (of
-    a sequence), "share" (a number from 0 to 1) and "tuple" (a sequence that may be no list);
-    `count` is the least length of a sequence, `texts` what it is compared with, `numbers` the same; "flag" is only
-    asked whether it is true. `item` is what is done with each item of a sequence, which is `unpacked` where it is
-    one of a sequence itself. What is called takes `arguments` beside its first, and its result is unpacked into so
-    many `results`; `calls` are those whose arguments can be counted. A number is divided by `divisor`, and meets the
-    `conditions`.
+    of it), "optional" (it is asked whether there is one), "repetitions" (how often something is made), "index" (of a
+    sequence), "share" (a number from 0 to 1), "array" (of NumPy) and "tuple" (a sequence that may be no list); `count`
+    is the least length of a sequence, `texts` what it is compared with, `numbers` and `lists` the same; "flag" is only
+    asked whether it is true. `item` is what is done with each item of a sequence, which is `unpacked` where it is one
+    of a sequence itself. What is called takes `arguments` beside its first, and its result is unpacked into so many
+    `results`; `calls` are those whose arguments can be counted, `gives` what is done with what a call gives. A number
+    is divided by `divisor`, and meets the `conditions`.
     """
 
     roles: list[str] = field(default_factory=list)
     count: int = 0
     texts: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    lists: list[list[Any]] = field(default_factory=list)
     fields: dict[str, Demand] = field(default_factory=dict)
     item: Demand | None = None
+    gives: Demand | None = None
     unpacked: bool = False
     arguments: bool = False
     results: int = 0
@@ -61,12 +63,22 @@ class Demand:
             return True
         if {"module", "callable", "factory", "mapping", "text"}.intersection(self.roles):
             return False
+        if any(inner.gives_number for inner in self.fields.values()):
+            return False
         methods = {name for name, inner in self.fields.items() if "callable" in inner.roles}
         own = "shape" in self.fields or not methods.isdisjoint(_OF_TENSORS)
         return own and self.fields.keys() <= _ALSO_OF_TENSORS | methods & _OF_TENSORS
 
+    @property
+    def gives_number(self) -> bool:
+        """Whether it is called without arguments for a number: `vocabulary.size()`."""
+        called = bool(self.calls) and not any(call.positional or call.named for call in self.calls)
+        return called and self.gives is not None and not {"integer", "repetitions"}.isdisjoint(self.gives.roles)
+
     def refutes(self, value: Any) -> bool:
         """Whether a constructor that does this with an argument, unasked, cannot end where it is given `value`."""
+        if "opened" in self.roles and type(value) in _NO_TENSORS[1:]:
+            return any(isinstance(name, str) and not hasattr(value, name) for name in self.fields)
         if "optional" in self.roles or "flag" in self.roles:
             return False
         return (value is None and not {"factory", "opened", "mapping"}.isdisjoint(self.roles)) or (
@@ -83,9 +95,18 @@ class Demand:
         self.item = self.item or Demand()
         return self.item
 
+    def given_back(self) -> Demand:
+        """The demand on what a call gives, made if it is new."""
+        self.gives = self.gives or Demand()
+        return self.gives
+
     def of(self, name: str) -> Demand:
         """The demand on a field, made if it is new."""
         return self.fields.setdefault(name, Demand())
+
+    def asks_of(self, name: str) -> Demand:
+        """The demand on a field as it is; an empty one where there is none."""
+        return self.fields.get(name, Demand())
 
     def adds(self, other: Demand) -> None:
         """Asks for what another one asks for, too."""
@@ -95,10 +116,13 @@ class Demand:
         self.arguments, self.unpacked = self.arguments or other.arguments, self.unpacked or other.unpacked
         if other.item is not None:
             self.each().adds(other.item)
+        if other.gives is not None:
+            self.given_back().adds(other.gives)
         self.divisor = math.lcm(self.divisor, other.divisor)
         self.texts += other.texts
         self.calls += other.calls
         self.conditions += other.conditions
         self.numbers += other.numbers
+        self.lists += other.lists
         for name, inner in other.fields.items():
             self.of(name).adds(inner)

@@ -134,11 +134,16 @@ class _Reader:
             owner = self.demand(node.value)
             known = _OF_SEQUENCES | _OF_MAPPINGS | _OF_TEXTS | _OF_MODULES
             return owner.of(node.attr) if owner is not None and node.attr not in known else None
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            owner = self.demand(node.value)
-            return owner.of(node.slice.value) if owner is not None and isinstance(node.slice.value, str) else None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant | ast.Name):
+            owner, key = self.demand(node.value), getattr(node.slice, "value", None)
+            if owner is None or not isinstance(key, str | None):
+                return None
+            return owner.of(key) if key is not None else owner.each()
         if isinstance(node, ast.Call) and read.name_of(node.func) in _KEEP_ITEMS and len(node.args) == 1:
             return self.demand(node.args[0])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
+            called = self.demand(node.func)
+            return called.given_back() if called is not None else None
         if isinstance(node, ast.IfExp) and isinstance(node.orelse, ast.Constant) and node.orelse.value is None:
             return self.demand(node.body)
         return None
@@ -262,6 +267,8 @@ class _Reader:
             demand = self.demand(node.left)
             if demand is not None:
                 self.compared(demand, [item.value for item in items if isinstance(item, ast.Constant)])
+                if isinstance(kind, ast.Eq | ast.NotEq) and isinstance(value, ast.List):
+                    demand.lists += [numbers] if (numbers := _numbers(value)) else []
 
     @staticmethod
     def compared(demand: Demand, values: list[Any]) -> None:
@@ -322,6 +329,8 @@ class _Reader:
                 self.claim(argument, "share")
             if position == 0 and name in _TAKE_TENSORS:
                 self.claim(argument, "tensor")
+            if position == 0 and name == "from_numpy":
+                self.claim(argument, "array")
             if name == "ModuleList" and (asked := self.demand(argument)) is not None:
                 asked.each().takes_on("callable")
         if name == "get" and isinstance(node.func, ast.Attribute) and node.args:
@@ -345,6 +354,9 @@ class _Reader:
 
     def asked_by(self, called: ast.expr) -> dict[str, Demand]:
         """What another class or function of the project, or another method of this one, asks of what it is given."""
+        if isinstance(called, ast.Attribute) and called.attr == "__init__" and self.kind is not None:
+            base = next((item for item in self.kind.__mro__[1:] if "__init__" in vars(item)), nn.Module)
+            return {} if foreign.module_name(base).startswith(("torch.", "builtins")) else demands(base, self.depth + 1)
         if isinstance(called, ast.Attribute):
             own = isinstance(called.value, ast.Name) and called.value.id == self.itself and self.kind is not None
             return self.asked_by_method(called.attr) if own else {}
@@ -402,6 +414,12 @@ class _Reader:
             several = self.demand(argument.value)
             return several.each() if several is not None else None
         return self.demand(argument)
+
+
+def _numbers(node: ast.List) -> list[Any]:
+    """A list of written numbers; empty where it is something else."""
+    values = [item.value for item in node.elts if isinstance(item, ast.Constant)]
+    return values if len(values) == len(node.elts) and all(type(value) in (int, float) for value in values) else []
 
 
 def _is_size(node: ast.expr) -> bool:

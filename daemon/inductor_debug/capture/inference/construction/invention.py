@@ -64,6 +64,8 @@ _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
 _SEVERAL = ("layers", "hidden_sizes", "dims", "channels", "sizes", "hidden_dims", "widths", "features")
 """What lists of sizes are called, and now and then a single one: the last alternative."""
 _ALTERNATIVES_OF_SEVERAL = 2
+_BORDERS = re.compile(r".*(cut_?offs?|boundaries|borders|milestones|thresholds|edges)")
+"""What has each number once, in order."""
 _EXTENTS = re.compile(r".*(kernel|stride|padding|pad|dilation|patch|img|image|window|resolution)(_?(size|shape|res))?")
 """What has a number for the height and one for the width where it has several; in the plural, one for each layer."""
 _FLOATS = re.compile(
@@ -111,6 +113,8 @@ def _suggested(name: str, annotation: str, known: dict[str, Any], alternative: i
         return 0.1
     if "callable" in lowered or lowered.startswith("type["):
         return _norm(name, alternative) if _NORMS.fullmatch(name.lower()) else nn.ReLU
+    if demand is not None and demand.lists:
+        return demand.lists[min(alternative, len(demand.lists) - 1)]
     numbers = demand.numbers if demand is not None else []
     if numbers and not lowered.startswith("float"):
         return numbers[min(alternative, len(numbers) - 1)]
@@ -204,8 +208,12 @@ def _several(name: str, text: str, lowered: str, alternative: int, demand: Deman
         return [min(integer(single, alternative), _FEW)] * max(least, 3 if alternative == 0 else 2)
     if (least == 2 and not _WIDTHS.fullmatch(name)) or (not least and not alternative and _EXTENTS.fullmatch(name)):
         return (integer(single, alternative),) * 2
+    if demand is not None and demand.item is not None and "sequence" in demand.item.roles:
+        return [_several(single, "", "", alternative, demand.item)] * max(least, _FEW)
     if _WIDTHS.fullmatch(name):
         return [_NARROW << number for number in range(max(least, 3))]
+    if _BORDERS.fullmatch(name.lower()):
+        return [_FEW * (number + 1) for number in range(max(least, _FEW))]
     return [integer(single, alternative)] * max(least, 3 if alternative == 0 else 2)
 
 

@@ -6,7 +6,8 @@ a layer that keeps the shape. It is spelled in full, so that a directive that na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,10 @@ from torch import nn
 
 from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.invention import integer
+from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue
 
+_WIDTH = re.compile(r"(.*_)?(emb\w*|words?|chars?|token)_?(dim\w*|size|width)")
+"""What the width of a table of embeddings is called."""
 _FEWEST = 2
 """Modules in a list: one alone would show nothing of how they follow each other."""
 
@@ -58,17 +62,33 @@ def _layer_with(names: Collection[str]) -> StandIn | None:
     return None
 
 
-def tensor_for(demand: Demand, known: dict[str, Any], alternative: int = 0) -> StandIn:
+def tensor_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -> StandIn:
     """The tensor that an argument is given: a table of embeddings, else one with as many sizes as it is asked for.
 
-    All of those are the first size among the arguments before it, which are `known`. Where no rank is told, it is a
-    matrix at first, and a vector in the other alternatives.
+    The table is as wide as an argument before it says. All sizes of others are the first size among the arguments
+    before it, which are `known`. Where no rank is told, it is a matrix at first, and a vector in the other
+    alternatives.
     """
-    sizes = [integer("num_embeddings", alternative), integer("embedding_dim", alternative)]
+    widths = (value for name, value in known.items() if _WIDTH.fullmatch(name.lower()) and type(value) is int)
+    sizes = [integer("num_embeddings", alternative), next(widths, integer("embedding_dim", alternative))]
     if "tensor" not in demand.roles:
         rank = max(demand.fields["shape"].count if "shape" in demand.fields else 0, 2 - min(alternative, 1))
         sizes = [next((value for value in known.values() if type(value) is int and value > 1), integer("dim"))] * rank
     return StandIn(f"torch.zeros({', '.join(map(str, sizes))})", lambda: torch.zeros(sizes))
+
+
+def zeros_for(demand: Demand, known: Mapping[str, Any]) -> SymbolicValue:
+    """The tensor that is asked for, made when it is needed."""
+    tensor = tensor_for(demand, known)
+    return SymbolicValue(tensor.make, text=tensor.text)
+
+
+def array_for(demand: Demand, known: Mapping[str, Any]) -> Any:
+    """The array of NumPy that is asked for; none where there need not be one."""
+    if "optional" in demand.roles:
+        return None
+    table = tensor_for(Demand(["tensor"]), known)
+    return SymbolicValue(lambda: table.make().numpy(), text=f"{table.text}.numpy()")
 
 
 def _several(demand: Demand) -> StandIn | None:

@@ -21,7 +21,7 @@ from torch import nn
 
 from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.inference.judging.doubts import is_computed
-from inductor_debug.capture.inference.judging.misplaced_names import calls_instead_of_own
+from inductor_debug.capture.inference.judging.misplaced_names import calls_instead_of_own, misfits_own_method
 from inductor_debug.capture.inference.judging.misplaced_numbers import misplaced_number
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import user_frames
@@ -80,7 +80,8 @@ def is_evident(error: BaseException, names: KnownNames, guess: Guess | None, *, 
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
         return _is_missing(error, names, plain=plain, invented=invented)
-    return isinstance(error, TypeError) and plain and not invented and Raised.by(error).arguments_do_not_fit
+    misfits = isinstance(error, TypeError) and plain and Raised.by(error).arguments_do_not_fit
+    return misfits and (not invented or misfits_own_method(error))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,36 @@ statement that raised and from the objects of its frame; nothing is run.
 from __future__ import annotations
 
 import ast
+import re
 
 import torch
 from torch import nn
 
 from inductor_debug.capture.inference.judging.doubts import last_frame, statement_at
+
+_METHOD = re.compile(r"(?:[\w<>]+\.)*?(\w+)\.(\w+)\(\) (?:missing \d+ required|takes |got )")
+
+
+def misfits_own_method(error: BaseException) -> bool:
+    """Whether the statement that raised gives a method of its own object what that method does not take.
+
+    What the object is made of does not matter then. Python names the method in its words alone.
+    """
+    named = _METHOD.match(str(error)) if isinstance(error, TypeError) else None
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
+    if named is None or frame is None or statement is None:
+        return False
+    itself = next(iter(frame.f_code.co_varnames), "")
+    owners = {kind.__name__ for kind in type(frame.f_locals.get(itself)).__mro__ if named[2] in vars(kind)}
+    called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return named[1] in owners and any(
+        isinstance(name, ast.Attribute)
+        and name.attr == named[2]
+        and isinstance(name.value, ast.Name)
+        and name.value.id == itself
+        for name in called
+    )
 
 
 def calls_instead_of_own(error: BaseException) -> bool:

@@ -196,7 +196,8 @@ def _by_pixels(outcome: TrialOutcome) -> Iterator[Guess]:
 
 def _whole(module: nn.Module | None) -> int:
     """How many numbers a layer takes at once, of those that pictures and sequences are flattened for."""
-    return int(getattr(module, "in_features", 0) or getattr(module, "input_size", 0) or 0)
+    sizes = (getattr(module, name, None) for name in ("in_features", "input_size"))
+    return next((size for size in sizes if type(size) is int), 0)  # a module of the user's may call anything so
 
 
 def _by_ratio(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
