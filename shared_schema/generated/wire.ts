@@ -1317,13 +1317,15 @@ export interface GraphRecompile {
 /**
  * Stages whose graphs are wanted, of "mock", "aot" and "inductor"; the first two where none are named.
  *
- * `fresh` asks for new ones, even where the analysis has captured the file as it is now.
+ * `fresh` asks for new ones, even where the analysis has captured the file as it is now. With `compile` the kernels
+ * for a GPU, which need not be there, are compiled as well; each is told as it comes, without its texts.
  */
 export interface GraphRequest {
   readonly uri: string;
   readonly target?: string;
   readonly stages?: readonly Stage[] | null;
   readonly fresh?: boolean;
+  readonly compile?: boolean;
 }
 
 /**
@@ -2031,7 +2033,7 @@ export interface PagedOutcome {
  */
 export interface PartialResult {
   readonly target: string;
-  readonly document: DiffPiece | BisectPiece;
+  readonly document: DiffPiece | BisectPiece | KernelBuild;
   readonly page?: string | null;
 }
 

@@ -867,3 +867,25 @@ def test_a_method_of_its_own_that_is_called_wrongly_is_the_classs_fault_whatever
     (finding, *_) = findings(told(tmp_path, OWN_METHOD))
     assert expression(OWN_METHOD, finding) == "self.decode(features)"
     assert "`self.decode` is not given `mask`" in finding.message
+
+
+def test_a_base_that_is_not_the_classs_own_is_told_where_super_names_it(tmp_path: Path) -> None:
+    text = """
+import torch
+from torch import nn
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+class Gate(nn.Module):
+    def __init__(self, part):
+        super(Scale, self).__init__()
+        self.part = part
+
+    def forward(self, x):
+        return x * self.part(x)
+"""
+    (finding, *_) = findings(told(tmp_path, text))
+    assert expression(text, finding).startswith("super(Scale, self)")
+    assert finding.severity is Severity.ERROR

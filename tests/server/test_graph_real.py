@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import needed
 import pytest
 from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, decode
 from inductor_debug_schema import GraphKind
@@ -57,3 +59,58 @@ async def test_graphs_of_a_file_are_kept_and_named(serve: Callable[..., Awaitabl
     assert "no findings in 1 file" in page
     assert str(tmp_path) not in page
     assert statistics["flops"] - statistics["backward_flops"] == 2 * 4 * 8 * 16
+
+
+GATE = """\
+import torch
+
+
+# inductor-debug: inputs=(torch.randn(64, 128),)
+def gate(x):
+    return torch.sigmoid(x) * x + 1
+"""
+
+
+async def test_kernels_for_a_gpu_are_compiled_and_told_as_they_come(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.inductor-debug]\naccelerator = "h100"\n', encoding="utf-8")
+    path = tmp_path / "gate.py"
+    path.write_text(GATE, encoding="utf-8")
+    beside = os.pathsep.join(filter(None, [needed.triton_folder(), os.environ.get("PYTHONPATH", "")]))
+    # No process of the suite's: those were started without Triton.
+    own = [sys.executable, "-m", "inductor_debug"]
+    cache = str(tmp_path / "cache")
+    client = await Process.start("--cache-folder", cache, environment={"PYTHONPATH": beside}, command=own)
+    try:
+        await _compiled_and_told(client, path)
+    finally:
+        await client.kill()
+
+
+async def _compiled_and_told(client: Process, path: Path) -> None:
+    await client.initialize(processId=os.getpid(), workspaceFolders=[{"uri": path.parent.as_uri(), "name": "project"}])
+    request = {"uri": path.as_uri(), "target": "gate", "stages": ["inductor"], "compile": True}
+    arguments = [{**request, "partialResultToken": "pieces"}]
+    params = {"command": "inductorDebug.graph", "arguments": arguments}
+    result = (await client.request("workspace/executeCommand", params))["result"]
+    (graphs,) = (Path(made["path"]) for made in result["artifacts"] if made["media_type"] == MEDIA_TYPE)
+    builds = [kernel.build for kernel in decode(graphs.read_bytes()).kernels if kernel.build is not None]
+    assert [(build.architecture, build.problem) for build in builds] == [("sm_90", "")]
+    assert {text.title for text in builds[0].texts} >= {"PTX", "SASS"}
+    told = client.messages.of("$/progress")
+    (piece,) = (message["value"]["document"] for message in told if message["token"] == "pieces")
+    assert (piece["kernel"], piece["registers"]) == (builds[0].kernel, builds[0].registers)
+    assert not piece.get("texts"), "machine code may be larger than a message"
+
+
+async def test_where_no_kernel_is_for_a_gpu_the_answer_says_so(
+    serve: Callable[..., Awaitable[Process]], tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    path = tmp_path / "gate.py"
+    path.write_text(GATE, encoding="utf-8")
+    client = await serve("--cache-folder", str(tmp_path / "cache"))
+    await client.initialize(processId=os.getpid())
+    arguments = [{"uri": path.as_uri(), "target": "gate", "stages": ["mock"], "compile": True}]
+    params = {"command": "inductorDebug.graph", "arguments": arguments}
+    result = (await client.request("workspace/executeCommand", params))["result"]
+    assert result["notes"] == ["There are no kernels of Triton's to compile: choose a GPU as the accelerator."]

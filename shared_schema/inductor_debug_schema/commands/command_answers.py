@@ -8,6 +8,7 @@ from typing import Union
 from inductor_debug_schema.artifacts import ArtifactReference
 from inductor_debug_schema.findings import FileStatus
 from inductor_debug_schema.jobs import AnswerPiece
+from inductor_debug_schema.kernel_builds import KernelBuild
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,5 +118,5 @@ class PartialResult:
     """
 
     target: str
-    document: AnswerPiece
+    document: Union[AnswerPiece, KernelBuild]
     page: Union[str, None] = None

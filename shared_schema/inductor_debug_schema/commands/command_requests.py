@@ -78,11 +78,13 @@ class WorkspaceRequest:
 class GraphRequest(TargetRequest):
     """Stages whose graphs are wanted, of "mock", "aot" and "inductor"; the first two where none are named.
 
-    `fresh` asks for new ones, even where the analysis has captured the file as it is now.
+    `fresh` asks for new ones, even where the analysis has captured the file as it is now. With `compile` the kernels
+    for a GPU, which need not be there, are compiled as well; each is told as it comes, without its texts.
     """
 
     stages: Union[list[Stage], None] = None
     fresh: bool = False
+    compile: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

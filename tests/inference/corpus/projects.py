@@ -360,6 +360,19 @@ class AdaptiveTable(nn.Module):
         return sum(part(hidden) for part in self.parts)
 
 
+def plain_conv(in_channels, out_channels, kernel_size, bias=True):
+    return nn.Conv2d(in_channels, out_channels, kernel_size, padding=kernel_size // 2, bias=bias)
+
+
+class BuiltOfConvs(nn.Sequential):
+    """What makes its layers is handed in: a function of the file."""
+
+    def __init__(self, conv, features, reduction=6):
+        if features % reduction != 0:
+            raise ValueError("features must be a multiple of reduction")
+        super().__init__(conv(features, features // reduction, 3, bias=False), nn.ReLU())
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--input-dim", type=int, default=9)

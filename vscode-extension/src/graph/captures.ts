@@ -6,13 +6,15 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { Stage } from "../../../shared_schema/generated/wire.js";
+import type { KernelBuild, Stage } from "../../../shared_schema/generated/wire.js";
+import { readBuild } from "../../webview/graph/model/builds.js";
+import type { Whole } from "../../webview/graph/model/specs.js";
 import { type Depth, DEPTHS } from "../../webview/graph/wire/messages.js";
 import type { Subject } from "../server/protocol.js";
 import type { Context } from "../services/context.js";
 
 const { t } = vscode.l10n;
-/** What is captured for each depth, and for those before it. */
+/** What is captured for each depth, and for those before it; what is compiled is what was captured before. */
 const STAGES: readonly Stage[] = ["mock", "aot", "inductor"];
 export const MEDIA_TYPE = "application/vnd.inductor-debug.graph+msgpack";
 
@@ -25,6 +27,10 @@ export interface Capture {
   readonly notes: readonly string[];
 }
 
+type Report = (message: string, percentage: number | undefined) => void;
+/** Told what a kernel was compiled to, as soon as it is. */
+type Built = (build: Whole<KernelBuild>) => void;
+
 /** Where the graphs of a tab come from. */
 export interface GraphSource {
   /** What is being done while they come. */
@@ -34,7 +40,7 @@ export interface GraphSource {
   /** Whether a link can lead to a node: whoever opens it sees the graphs of the file as it is then. */
   readonly linked: boolean;
   /** @throws CaptureError, or `vscode.CancellationError` where the user has had enough. */
-  readonly capture: (depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void) => Promise<Capture>;
+  readonly capture: (depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: Report, built: Built) => Promise<Capture>;
 }
 
 /** Graphs of a target, captured by the daemon. */
@@ -43,7 +49,7 @@ export function captured(context: Context, { uri, target }: Subject): GraphSourc
     what: t("Capturing the graphs of {0}", target),
     depth: "check",
     linked: true,
-    capture: (depth, fresh, token, report) => capture(context, vscode.Uri.parse(uri), target, depth, fresh, token, report),
+    capture: (depth, fresh, token, report, built) => capture(context, vscode.Uri.parse(uri), target, depth, fresh, token, report, built),
   };
 }
 
@@ -56,11 +62,13 @@ export class CaptureError extends Error {}
  * @throws CaptureError, or `vscode.CancellationError` where the user has had enough.
  */
 async function capture(
-  context: Context, uri: vscode.Uri, target: string, depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: (message: string, percentage: number | undefined) => void,
+  context: Context, uri: vscode.Uri, target: string, depth: Depth, fresh: boolean, token: vscode.CancellationToken, report: Report, built: Built,
 ): Promise<Capture> {
   const version = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString())?.version ?? 0;
   const stages = STAGES.slice(0, DEPTHS.indexOf(depth) + 1);
-  const answer = await context.session.perform("inductorDebug.graph", { uri: uri.toString(), target, stages, fresh }, token, report);
+  const answer = await context.session.perform("inductorDebug.graph", { uri: uri.toString(), target, stages, fresh, compile: depth === "compiled" }, token, report, ({ document }) => {
+    if ("architecture" in document) built(readBuild(document));
+  });
   if (!answer) throw new CaptureError(t("The daemon is not running."));
   const files = answer.artifacts.filter(({ media_type: type }) => type === MEDIA_TYPE).map(({ path }) => path);
   const notes = [...answer.notes, ...answer.targets.flatMap(({ stages: all }) => all.flatMap((stage) => stage.notes))];

@@ -84,6 +84,8 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
     try {
       const made = await this.source.capture(depth, fresh, running.token, (step, percentage) => {
         if (this.running === running) this.tell({ kind: "loading", what, step, percentage, since });
+      }, (build) => {
+        if (this.running === running) void this.send({ type: "builds", builds: [build] });
       });
       if (this.running !== running) return;
       if (this.now && this.now.version !== made.version) this.before = this.now;

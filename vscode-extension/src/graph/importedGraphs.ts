@@ -39,7 +39,7 @@ export async function compileOf(context: Context, given: unknown): Promise<Subje
 export function imported(context: Context, { uri, target }: Subject): GraphSource {
   return {
     what: t("Reading the graphs of {0}", target),
-    depth: "kernels",
+    depth: "compiled", // as deep as they are
     linked: false,
     capture: async (depth, _fresh, token, report) => {
       const answer = await read(context, uri, token, report);

@@ -114,6 +114,24 @@ test("on an accelerator with layouts of its own a kernel says what it asks of th
   await frame.locator('[role="tab"]', { hasText: /^Forward$/u }).click();
 });
 
+test("for a GPU that is not there there are kernels, which are compiled when somebody asks, or what that needs is said", async () => {
+  await window.run("Inductor Debug: Choose Accelerator");
+  await window.page.locator(".quick-input-widget input").first().fill("h100");
+  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "h100" }).first().click();
+  const frame = await graphFrame();
+  await frame.locator('[role="tab"]', { hasText: "Kernels and IR" }).click();
+  const code = frame.locator(".pane:not([hidden]) .code-view").first();
+  await until("the kernels are Triton's", async () => (await code.locator(".line").allInnerTexts()).some((line) => line.includes("triton")));
+  await window.screenshot("graph-triton");
+  const offer = code.locator("button", { hasText: "Compile the kernels" });
+  await offer.click();
+  // Triton is no part of the environment: whatever imports Inductor would import it, too.
+  await until("what is missing is told", async () => (await code.innerText()).includes("pip install inductor-debug[gpu]"));
+  await until("nothing more is offered", async () => (await offer.count()) === 0);
+  await window.screenshot("graph-compiled");
+  await frame.locator('[role="tab"]', { hasText: /^Forward$/u }).click();
+});
+
 test("after a save the graph is captured again and compared with the one before", async () => {
   await window.page.locator('.tab[data-resource-name="model.py"]').click();
   await window.replace(DOUBLE, "torch.relu(", "torch.tanh(");

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 
 import { readBuild } from "../../webview/graph/model/builds.js";
 import { buildFacts } from "../../webview/graph/looks/buildTexts.js";
+import { libraryOf, withBuilds } from "../../webview/graph/model/library.js";
 
 const BUILD = {
   architecture: "sm_90", kernel: "triton_poi_0", graph: "0.forward.post_grad", problem: "", configuration: "XBLOCK=512, 4 warps", configurations: 2, warps: 4,
@@ -26,4 +27,12 @@ test("a kernel that could not be compiled says no figures", () => {
 
 test("a damaged build is refused", () => {
   expect(() => readBuild({ ...BUILD, registers: "many" })).toThrow();
+});
+
+test("builds that come one by one are put to the kernels that they are of", () => {
+  const kernel = { name: "triton_poi_0", language: "triton", source: "…", graph: "0.forward.post_grad", nodes: [], places: [], build: null };
+  const library = { ...libraryOf([]), kernels: [kernel, { ...kernel, graph: "0.backward.post_grad" }] };
+  const now = withBuilds(library, [readBuild(BUILD)]);
+  expect(now.kernels.map(({ build }) => build?.registers)).toEqual([40, undefined]);
+  expect(library.kernels[0]?.build).toBe(null);
 });

@@ -52,7 +52,7 @@ export class App {
     const { state } = this;
     this.toolbar = this.makeToolbar();
     this.panes = [this.makePane(0), this.makePane(1)];
-    this.texts = new TextsPane(state, makeCode(host, () => this.following), () => { this.showTexts(false); });
+    this.texts = new TextsPane(state, makeCode(host, () => this.following, () => this.loading.canCompile), () => { this.showTexts(false); });
     this.outline = new Outline({
       select: (item) => { this.select(state.active, item, true); },
       toggle: (item) => { this.toggle(state.active, item); },
@@ -95,6 +95,10 @@ export class App {
     switch (message.type) {
       case "documents":
         void this.load(message.now, message.before, message.depth);
+        return;
+      case "builds":
+        this.loading.take(message.builds);
+        this.following.again();
         return;
       case "findings":
         this.scenes.setFindings(message.findings);
@@ -296,7 +300,7 @@ export class App {
       search: (): void => { this.toolbar.search.focus(); this.toolbar.search.select(); },
       outline: (): void => { this.outline.element.focus(); },
     };
-    const pane: Pane = new Pane(state, at, makeCode(this.host, () => this.following), {
+    const pane: Pane = new Pane(state, at, makeCode(this.host, () => this.following, () => this.loading.canCompile), {
       select: (item) => { this.select(at, item, true); },
       toggle: (item) => { this.toggle(at, item); },
       open: (item) => { this.open(at, item); },

@@ -1,10 +1,11 @@
 /** Takes documents in, and asks for those that are deeper in the compiler when somebody wants to see them. */
 
-import type { GraphKind } from "../../../shared_schema/generated/wire.js";
+import type { GraphKind, KernelBuild } from "../../../shared_schema/generated/wire.js";
 import { t } from "../shared/words.js";
 import { readAll, textsOf, textsOfSources } from "./documents.js";
 import { partnerOf } from "./model/partner.js";
-import type { Entry, Library } from "./model/library.js";
+import { type Entry, type Library, withBuilds } from "./model/library.js";
+import type { Whole } from "./model/specs.js";
 import { LOWERED, type State, TEXTS } from "./state/state.js";
 import type { Text } from "./view/codeView.js";
 import { inOrder, tabsOf } from "./view/names.js";
@@ -38,8 +39,13 @@ export class Loading {
   /** A tab for all that there is, or that can be had. */
   get tabs(): readonly Tab[] {
     const { library, sources } = this.state;
-    const texts = this.depth !== "kernels" || library.kernels.length + library.listings.length + Object.keys(sources).length > 0;
+    const texts = DEPTHS.indexOf(this.depth) < DEPTHS.indexOf("kernels") || library.kernels.length + library.listings.length + Object.keys(sources).length > 0;
     return tabsOf(library, this.depth === "check" ? LOWERED : undefined, texts ? TEXTS : undefined);
+  }
+
+  /** Whether kernels can be compiled that were not. */
+  get canCompile(): boolean {
+    return this.depth !== "compiled";
   }
 
   /** What takes seconds comes when somebody wants to see it. False where it is there already. */
@@ -76,6 +82,14 @@ export class Loading {
     if (texts0) await shelf.show(0, TEXTS);
     if (texts1 && state.split) await shelf.show(1, TEXTS);
     return true;
+  }
+
+  /** Takes in what some kernels were compiled to; what is on show stays. */
+  take(builds: readonly Whole<KernelBuild>[]): void {
+    const { state } = this;
+    state.library = withBuilds(state.library, builds);
+    this.shelf.setTexts([...textsOf(state.library), ...textsOfSources(state.sources)]);
+    state.changed();
   }
 
   /** The graph that was asked for, the one that was shown, or the one with the operations. */

@@ -5,8 +5,9 @@ import { CodeView } from "./view/codeView.js";
 import type { Host } from "./wire/host.js";
 
 /** `following` is asked for when something is clicked: it is made after the panes. */
-export function makeCode(host: Host, following: () => Following): CodeView {
+export function makeCode(host: Host, following: () => Following, compiles: () => boolean): CodeView {
   return new CodeView({
+    compile: () => (host.kind === "vscode" && compiles() ? (): void => { host.send({ type: "capture", depth: "compiled", fresh: false }); } : undefined),
     reveal: (place) => { following().reveal(place, true); },
     lightKernel: (kernel) => { following().lightKernel(kernel); },
     lightPlace: ({ path, range }) => { following().cursor(path, range.start.line, range.start.character); },

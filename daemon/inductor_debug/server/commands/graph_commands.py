@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import GraphAnswer, GraphStage, GraphTarget, Stage
+from inductor_debug_schema import GraphAnswer, GraphStage, GraphTarget, KernelBuild, Stage
 from inductor_debug_schema.commands.command_requests import GraphRequest
 
+from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, decode, encode
+from inductor_debug.engine.orders.compiling import compile_order, with_builds
 from inductor_debug.engine.orders.orders import Order, Performed
+from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.server.commands.calls import Call
-from inductor_debug.server.commands.ordering import extended, outcome, perform
+from inductor_debug.server.commands.ordering import extended, file_of, outcome, perform
+from inductor_debug.server.commands.partial_results import PartialResults
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
 
@@ -20,6 +25,8 @@ if TYPE_CHECKING:
 
 GRAPH_STAGES = (Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
 """Stages that have graphs."""
+_NO_KERNELS = "There are no kernels of Triton's to compile: choose a GPU as the accelerator."
+_ENDED = "the process that compiles ended."
 
 
 async def graph(call: Call[GraphRequest]) -> GraphAnswer:
@@ -33,6 +40,8 @@ async def graph(call: Call[GraphRequest]) -> GraphAnswer:
     performed = None if request.fresh else await _held(call.server, request.uri, order)
     if performed is None:
         performed = await perform(call, order, title="Capturing graphs")
+    if request.compile:
+        performed = await _compiled(call, performed)
     targets = [
         GraphTarget(
             found.name,
@@ -42,6 +51,28 @@ async def graph(call: Call[GraphRequest]) -> GraphAnswer:
         for found in performed.report.targets
     ]
     return extended(GraphAnswer, outcome(request.uri, performed), targets=targets)
+
+
+async def _compiled(call: Call[GraphRequest], performed: Performed) -> Performed:
+    """The same with what Triton made of the kernels, and a note where it made nothing of them."""
+    graphs = [artifact for artifact in performed.artifacts if artifact.media_type == MEDIA_TYPE]
+    documents = [decode(artifact.content) for artifact in graphs]
+    order = compile_order(documents)
+    if order is None:
+        return dataclasses.replace(performed, notes=[*performed.notes, _NO_KERNELS])
+    made = await perform(call, order, title="Compiling kernels", on_event=PartialResults(call).hear)
+    builds = made.documents(KernelBuild)
+    if not builds:
+        return dataclasses.replace(
+            performed, notes=[*performed.notes, f"No kernel was compiled: {failure(made) or _ENDED}"]
+        )
+    whole = [
+        dataclasses.replace(artifact, content=encode(with_builds(document, builds)))
+        for artifact, document in zip(graphs, documents, strict=True)
+    ]
+    kept = call.server.engine.keep(file_of(call.request.uri), whole)
+    others = [reference for reference in performed.references if reference.media_type != MEDIA_TYPE]
+    return dataclasses.replace(performed, references=[*others, *kept.references], notes=[*performed.notes, *kept.notes])
 
 
 async def _held(server: Server, uri: str, order: Order) -> Performed | None:

@@ -13,16 +13,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from inductor_debug_schema import (
+    Answered,
     AnswerPiece,
     BisectPiece,
     Event,
+    KernelBuild,
     PartlyAnswered,
     to_wire,
 )
 from inductor_debug_schema.commands.command_answers import PartialResult
 from lsprotocol import types
 
-from inductor_debug.server.commands.calls import Call
+from inductor_debug.server.commands.calls import Call, Token
 from inductor_debug.server.rpc.protocol import LARGEST_MESSAGE
 
 _LARGEST_PIECE = LARGEST_MESSAGE * 3 // 4
@@ -38,13 +40,21 @@ class PartialResults:
         self._call, self._page = call, page
 
     def hear(self, event: Event) -> None:
-        """Sends an event that is a piece of an answer."""
+        """Sends an event that is a piece of an answer, or what a kernel was compiled to, but for its texts."""
         token = self._call.partial_results
-        if token is None or not isinstance(event, PartlyAnswered):
+        if token is None:
+            return
+        if isinstance(event, Answered) and isinstance(event.document, KernelBuild):
+            self._send(
+                token, PartialResult(target=event.target, document=dataclasses.replace(event.document, texts=[]))
+            )
+        if not isinstance(event, PartlyAnswered):
             return
         for piece in pieces(event.piece, _LARGEST_PIECE):
-            value = to_wire(PartialResult(target=event.target, document=piece, page=self._paged(event.target, piece)))
-            self._call.server.progress(types.ProgressParams(token=token, value=value))
+            self._send(token, PartialResult(target=event.target, document=piece, page=self._paged(event.target, piece)))
+
+    def _send(self, token: Token, result: PartialResult) -> None:
+        self._call.server.progress(types.ProgressParams(token=token, value=to_wire(result)))
 
     def _paged(self, target: str, piece: AnswerPiece) -> str | None:
         if self._page is None or not isinstance(piece, BisectPiece):

@@ -3,7 +3,7 @@
  * together. A node is followed from graph to graph: `origins` up and down, `forward` across, `kernels` at the end.
  */
 
-import type { DeviceSpecs, Kernel, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
+import type { DeviceSpecs, Kernel, KernelBuild, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
 import type { Document } from "./columns.js";
 import type { Whole } from "./specs.js";
 import { type GraphTable, indexOfNames, namesIn, nameOf, ownName, placeOf, ROLE_OP, row } from "./table.js";
@@ -55,6 +55,15 @@ export function libraryOf(now: readonly Document[], before: readonly Document[] 
     notes: [...new Set(now.flatMap((document) => document.notes))],
     marks: { now: now.flatMap(({ marks }) => marks), before: before.flatMap(({ marks }) => marks) },
   };
+}
+
+/** The same library with what some kernels were compiled to. */
+export function withBuilds(library: Library, builds: readonly Whole<KernelBuild>[]): Library {
+  const kernels = library.kernels.map((kernel) => {
+    const build = builds.find((one) => one.kernel === kernel.name && one.graph === kernel.graph);
+    return build ? { ...kernel, build } : kernel;
+  });
+  return { ...library, kernels };
 }
 
 /** Nodes by the id of their graph. */

@@ -3,6 +3,7 @@
 import type { Kernel, Listing, Location } from "../../../../shared_schema/generated/wire.js";
 import type { Whole } from "../model/specs.js";
 import { button, element, iconButton } from "../../shared/dom.js";
+import { buildView } from "./buildView.js";
 import { highlight, type Token } from "../../shared/highlight.js";
 import type { TextToOpen } from "../wire/messages.js";
 import { t } from "../../shared/words.js";
@@ -21,6 +22,8 @@ export interface CodeEvents {
   /** Light up what a kernel or a line comes from. */
   lightKernel(kernel: Whole<Kernel>): void;
   lightPlace(place: Location): void;
+  /** Has the kernels for a GPU compiled; undefined where nobody can. */
+  compile(): (() => void) | undefined;
   /** Undefined where there is no editor to open it in. */
   readonly open: ((text: TextToOpen) => void) | undefined;
 }
@@ -43,6 +46,7 @@ export function textOfListing(listing: Required<Listing>): Text {
 export class CodeView {
   private readonly choice = element("select", { "aria-label": t("Text to show"), onchange: () => { this.show(this.choice.selectedIndex); } });
   private readonly places = element("div", { class: "places" });
+  private readonly build = element("div", { class: "build" });
   private readonly inner = element("div", { class: "lines", role: "none" });
   private readonly body = element("div", { class: "code", tabindex: 0, role: "document" }, this.inner);
   readonly element: HTMLElement;
@@ -55,17 +59,23 @@ export class CodeView {
   constructor(private readonly events: CodeEvents) {
     const { open } = events;
     const opener = open && iconButton("open", t("Open in the editor"), () => { const text = this.texts[this.current]; if (text) open({ ...text, links: linksOf(text) }); });
-    this.element = element("div", { class: "code-view" }, element("div", { class: "pane-header" }, this.choice, this.places, opener), this.body);
+    this.element = element("div", { class: "code-view" }, element("div", { class: "pane-header" }, this.choice, this.places, opener), this.build, this.body);
     this.body.addEventListener("scroll", () => { this.draw(); }, { passive: true });
     this.body.addEventListener("click", (event) => { this.click(event); });
     new ResizeObserver(() => { this.draw(); }).observe(this.body);
   }
 
   setTexts(texts: readonly Text[]): void {
-    const title = this.texts[this.current]?.title;
+    const before = this.texts[this.current];
+    const index = Math.max(0, texts.findIndex((text) => text.title === before?.title));
+    const now = texts[index];
     this.texts = texts;
     this.choice.replaceChildren(...texts.map((text) => element("option", {}, text.title)));
-    this.show(Math.max(0, texts.findIndex((text) => text.title === title)));
+    if (now && before?.title === now.title && before.text === now.text) {
+      this.current = index; // who reads on is left where they are
+      this.choice.selectedIndex = index;
+      this.describe(now);
+    } else this.show(index);
   }
 
   /** Whether it shows a file of the user's. */
@@ -117,7 +127,17 @@ export class CodeView {
     this.body.scrollTop = 0;
     this.body.setAttribute("aria-label", text?.title ?? "");
     this.places.replaceChildren(...this.sourceLinks(text));
+    this.describe(text);
     this.draw();
+  }
+
+  /** What the kernel on show takes of the GPU that it is compiled for, or the offer to compile it. */
+  private describe(text: Text | undefined): void {
+    const { kernel } = text ?? {};
+    const compile = kernel?.language === "triton" && kernel.source !== "" && !kernel.build ? this.events.compile() : undefined;
+    const offer = compile && button(t("Compile the kernels"), t("Registers, spills, shared memory, occupancy, PTX and SASS of all of them; the GPU need not be there"), compile);
+    this.build.replaceChildren(...(kernel?.build ? buildView(kernel.build) : []), ...(offer ? [offer] : []));
+    this.build.hidden = this.build.childElementCount === 0;
   }
 
   private sourceLinks(text: Text | undefined): Node[] {

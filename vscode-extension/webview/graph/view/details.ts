@@ -1,18 +1,18 @@
 /** The side panel: everything about what is selected, with links to its source, its inputs and readers, its kernels. */
 
-import type { KernelBuild, Location } from "../../../../shared_schema/generated/wire.js";
+import type { Location } from "../../../../shared_schema/generated/wire.js";
 import { button, element } from "../../shared/dom.js";
 import { numberText, t } from "../../shared/words.js";
 import { type Item, nodesBelow, type Scope } from "../model/hierarchy.js";
 import { SIGNS } from "../../shared/heat.js";
 import type { Measured, Ranking } from "../looks/overlay.js";
 import { type Colouring, kindOf } from "../looks/colours.js";
-import { buildFacts } from "../looks/buildTexts.js";
 import { flopsBelow, kindText, secondsBelow, titleOf, writtenBelow } from "../looks/labels.js";
 import type { NodeFinding } from "../model/findings.js";
 import type { Entry, Library } from "../model/library.js";
 import { bytesText, countText, type GraphTable, nameOf, placeOf, ROLE_OP, ROLES, row, secondsText, typeText, usersOf, word } from "../model/table.js";
-import { specsOf, type Whole } from "../model/specs.js";
+import { specsOf } from "../model/specs.js";
+import { buildView } from "./buildView.js";
 import { titleOfEntry } from "./names.js";
 import { specRows } from "./specDetails.js";
 import type { Scene } from "../canvas/scene.js";
@@ -190,16 +190,11 @@ export class Details {
     });
     const texts = kernels.map((name) => element("li", {},
       button(name, t("Show the kernel {0}", name), () => { this.events.kernel(name); }, { class: "link" }),
-      ...library.kernels.flatMap((kernel) => (kernel.name === name && kernel.build ? this.build(kernel.build) : []))));
+      ...library.kernels.flatMap((kernel) => (kernel.name === name && kernel.build ? buildView(kernel.build) : []))));
     return [
       ...(graphs.length > 0 ? [element("h3", {}, t("In other graphs")), element("ul", {}, ...graphs)] : []),
       ...(texts.length > 0 ? [element("h3", {}, t("Kernels")), element("ul", {}, ...texts)] : []),
     ];
-  }
-
-  /** What the kernel takes of the GPU that it was compiled for. */
-  private build(build: Whole<KernelBuild>): Node[] {
-    return [facts(buildFacts(build)), ...(build.problem === "" ? [] : [element("p", { class: "note" }, build.problem)])];
   }
 }
 

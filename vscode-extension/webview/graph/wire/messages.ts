@@ -1,8 +1,9 @@
 /** What the extension and the graph page say to each other. Both sides import this and little else of each other. */
 
-import type { Location } from "../../../../shared_schema/generated/wire.js";
+import type { KernelBuild, Location } from "../../../../shared_schema/generated/wire.js";
 import type { Metric } from "../looks/colours.js";
 import type { NodeFinding } from "../model/findings.js";
+import type { Whole } from "../model/specs.js";
 import type { HotLine, Measured } from "../looks/overlay.js";
 import type { FromState, PageState } from "../../shared/state.js";
 
@@ -14,8 +15,8 @@ export interface TextToOpen {
   readonly links: readonly { readonly line: number; readonly place: Location }[];
 }
 
-/** How far down the compiler a capture goes: what the check has captured, forward and backward graphs as well, kernels as well. */
-export const DEPTHS = ["check", "lowered", "kernels"] as const;
+/** How far down the compiler a capture goes: what the check has captured, forward and backward graphs as well, kernels as well, and these compiled for a GPU. */
+export const DEPTHS = ["check", "lowered", "kernels", "compiled"] as const;
 export type Depth = (typeof DEPTHS)[number];
 
 /** From the extension. It sends nothing before the page has said `ready`. */
@@ -27,6 +28,8 @@ export type ToPage =
       /** What is deeper can be asked for. */
       readonly depth: Depth;
     }
+  /** What some kernels were compiled to, without texts; all of it comes with the documents. */
+  | { readonly type: "builds"; readonly builds: readonly Whole<KernelBuild>[] }
   | { readonly type: "findings"; readonly findings: readonly NodeFinding[] }
   /** What the last comparison of the target has measured; undefined where there is none. */
   | { readonly type: "measured"; readonly measured: Measured | undefined }

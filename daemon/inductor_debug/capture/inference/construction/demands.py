@@ -7,6 +7,7 @@ Where the code says nothing, nothing is claimed, and `invention` goes by the nam
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import math
 from collections.abc import Mapping
@@ -55,6 +56,7 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
     found = {item.arg: Demand() for item in every}
     globals_of = foreign.globals_of(foreign.plain_function(constructor))
     reader = _Reader(dict(found), tree.args.args[0].arg, globals_of, depth, kind=kind)
+    reader.defaults = _numbers_by_default(tree.args)
     reader.read(tree)
     for item in every:
         if _is_tuple(item.annotation):
@@ -68,6 +70,26 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
         if other is not None and other.args.args:
             _Reader({}, other.args.args[0].arg, globals_of, depth, reader.attributes).read(other)
     return found
+
+
+def _numbers_by_default(arguments: ast.arguments) -> dict[str, int]:
+    """The arguments whose defaults are written whole numbers."""
+    positional = arguments.args[len(arguments.args) - len(arguments.defaults) :]
+    pairs = [*zip(positional, arguments.defaults, strict=True)]
+    pairs += [(item, value) for item, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value]
+    return {item.arg: number for item, value in pairs if (number := read.integer(value)) is not None}
+
+
+class _Defaulted(ast.NodeTransformer):
+    """Writes defaults in place of names, in what nobody else reads."""
+
+    def __init__(self, defaults: Mapping[str, int]) -> None:
+        self._defaults = defaults
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """One name."""
+        known = self._defaults.get(node.id)
+        return node if known is None else ast.copy_location(ast.Constant(known), node)
 
 
 def _is_tuple(annotation: ast.expr | None) -> bool:
@@ -94,6 +116,8 @@ class _Reader:
         self.names, self.itself, self.namespace, self.depth, self.kind = names, itself, namespace, depth, kind
         self.attributes = attributes if attributes is not None else {}
         self.is_constructor = kind is not None
+        self.defaults: dict[str, int] = {}
+        """Numbers that arguments are by default: what is asked of others beside them is asked with these."""
         self.items: set[str] = set()
         """Names of items of sequences: what is called under such a name is no factory."""
 
@@ -174,7 +198,7 @@ class _Reader:
         for argument, role in roles_required_by(node):
             self.claim(argument, role)
         for test, holds in tests_of(node):
-            if (met := condition_on(test, holds, self.demand)) is not None:
+            if (met := condition_on(self.with_defaults(test), holds, self.demand)) is not None:
                 met[0].conditions.append(met[1])
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             self.attribute(node)
@@ -206,6 +230,11 @@ class _Reader:
             self.comparison(node)
         elif isinstance(node, ast.Call):
             self.call(node)
+
+    def with_defaults(self, test: ast.expr) -> ast.expr:
+        """A condition, with the defaults of arguments in place of these."""
+        written: ast.expr = _Defaulted(self.defaults).visit(copy.deepcopy(test)) if self.defaults else test
+        return written
 
     def claim(self, node: ast.expr | None, role: str, count: int = 0) -> None:
         """Takes down a role of an expression's value, if that is an argument."""

@@ -75,7 +75,7 @@ def is_evident(error: BaseException, names: KnownNames, guess: Guess | None, *, 
         return False
     if isinstance(error, NameError):
         return bool(error.name) and error.name not in names.later and error.name not in vars(builtins)
-    if misplaced_number(error) or calls_instead_of_own(error):
+    if misplaced_number(error) or calls_instead_of_own(error) or Raised.by(error).names_another_class_to_super:
         return True
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):

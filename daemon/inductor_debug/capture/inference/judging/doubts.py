@@ -174,7 +174,8 @@ def value_of(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
 
 def _attribute(owner: Any, name: str) -> tuple[bool, Any]:
     if isinstance(owner, nn.Module):
-        for names in (vars(owner), owner._parameters, owner._buffers, owner._modules):
+        own = vars(owner)
+        for names in (own, *(own.get(kind, {}) for kind in ("_parameters", "_buffers", "_modules"))):
             if name in names:
                 return True, names[name]
     try:

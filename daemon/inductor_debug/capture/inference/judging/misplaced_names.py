@@ -48,7 +48,7 @@ def calls_instead_of_own(error: BaseException) -> bool:
     if frame is None or statement is None:
         return False
     own = frame.f_locals.get(next(iter(frame.f_code.co_varnames), ""))
-    parts = own._modules if isinstance(own, nn.Module) else {}
+    parts = vars(own).get("_modules", {}) if isinstance(own, nn.Module) else {}  # a constructor may not have made it
     called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
     return any(
         isinstance(name, ast.Name) and parts.get(name.id) and isinstance(frame.f_locals.get(name.id), torch.Tensor)

@@ -37,6 +37,7 @@ _WRONG_CALL = re.compile(
     r"TypeError: [\w.<>]+\(\) "
     r"(?:missing \d+ required|takes (?:\d+|from)|got (?:an unexpected|multiple values|some positional))"
 )
+_WRONG_SUPER = re.compile(r"TypeError: super\(type, obj\): obj .*must be an instance or subtype of type")
 _WANTS_MAPPING = re.compile(r"has no attribute '(items|keys)'|string indices")
 _WANTS_SEQUENCE = re.compile(
     r"must be (a )?tuple|cannot be unpacked|not iterable|'tuple' object|'list' object|list of|tuple of|as element"
@@ -138,6 +139,11 @@ class Raised:
     def arguments_do_not_fit(self) -> bool:
         """Whether Python itself, which gives such errors no facts, says that arguments do not fit a function."""
         return _WRONG_CALL.match(self.text) is not None
+
+    @property
+    def names_another_class_to_super(self) -> bool:
+        """Whether `super(Other, self)` names a class that the object is none of, which Python alone tells."""
+        return _WRONG_SUPER.match(self.text) is not None
 
     @property
     def done_with_none(self) -> bool:

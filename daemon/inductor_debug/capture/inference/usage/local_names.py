@@ -53,7 +53,9 @@ class FunctionScope:
             owner = self.module(node.value)
             if not isinstance(owner, nn.Module):
                 return None
-            found = {**owner.__dict__, **owner._parameters, **owner._buffers, **owner._modules}.get(node.attr)
+            own = vars(owner)
+            parts = (own.get(kind, {}) for kind in ("_parameters", "_buffers", "_modules"))
+            found = next((names[node.attr] for names in (*parts, own) if node.attr in names), None)
             return found if isinstance(found, nn.Module | list | tuple) or found is not None else None
         if isinstance(node, ast.Subscript):
             owner = self.module(node.value)
