@@ -1398,6 +1398,23 @@ export interface GuardsDocument {
 export type Held = "none" | "present" | "false" | "true" | "empty" | "not-raised" | "other-case" | "ended" | "not-called";
 
 /**
+ * One piece of memory: by whom it is held, and from which operation (-1: from before) until how many have run.
+ *
+ * `name` is what the model calls it, "" where nothing does; `place` is the expression that made it, None where no code
+ * of the user's did. `shape` and `dtype` are those of the tensor that it was made for.
+ */
+export interface HeldMemory {
+  readonly kind: string;
+  readonly name: string;
+  readonly shape: readonly (number | string)[];
+  readonly dtype: string;
+  readonly bytes: number;
+  readonly first: number;
+  readonly end: number;
+  readonly place?: Location | null;
+}
+
+/**
  * An ignore comment that silences nothing, or of whose rules some do not. Empty for one that names no rule.
  */
 export interface IdleIgnore {
@@ -1669,6 +1686,17 @@ export interface KernelTraffic {
 }
 
 /**
+ * The bytes of one kind while each operation runs.
+ *
+ * `kind` is "parameter", "buffer", "input", "constant", "activation", or "saved" for activations that the run
+ * has done with: autograd keeps them for the backward pass.
+ */
+export interface KindMemory {
+  readonly kind: string;
+  readonly bytes: readonly number[];
+}
+
+/**
  * The ops of all expressions that begin on one zero-based line.
  */
 export interface LineCost {
@@ -1791,6 +1819,24 @@ export interface MemoryAccess {
   readonly space: string;
   readonly bits: number;
   readonly instructions: number;
+}
+
+/**
+ * The memory of one run. `peak` is the operation at which most is alive, `place` the expression that runs it.
+ *
+ * `held` is what is alive at the peak, the largest first.
+ */
+export interface MemoryDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly path: string;
+  readonly operations: number;
+  readonly peak: number;
+  readonly peak_bytes: number;
+  readonly place: Location | null;
+  readonly kinds: readonly KindMemory[];
+  readonly held: readonly HeldMemory[];
+  readonly symbols: Readonly<Record<string, number>>;
 }
 
 /**

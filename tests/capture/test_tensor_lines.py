@@ -9,6 +9,12 @@ import pytest
 from forked import Job, analyze
 from inductor_debug.accelerators.profile import Profile, load_document, read_profile
 from inductor_debug.engine.live_tensors.line import KnownTimeline, Question, RanTimeline, line_tensors
+from inductor_debug.engine.live_tensors.memory_run import memory_of
+from inductor_debug.report.charts.memory_chart import memory_chart
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
+from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.memory_text import MemoryText
 from inductor_debug_schema import LineTensors, TensorRow, TensorsSeen
 
 pytestmark = pytest.mark.torch
@@ -252,3 +258,44 @@ def test_rows_come_in_pages(job: Job) -> None:
 def test_a_file_that_was_not_run_says_so(tmp_path: Path) -> None:
     document = line_tensors(Question(str(tmp_path / "model.py"), 3), KnownTimeline({}, "", lambda path: None))
     assert document.why == "Nothing in this file was run, so nothing is known of its tensors."
+
+
+def test_memory_over_a_run_is_told_by_kind_with_what_autograd_keeps(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(
+        dedent(
+            """
+            import torch
+
+            # inductor-debug: inputs=(torch.randn(256, 64),)
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.wide = torch.nn.Linear(64, 1024)
+                    self.narrow = torch.nn.Linear(1024, 8)
+
+                def forward(self, x):
+                    return self.narrow(self.wide(x).exp()).relu()
+            """
+        )
+    )
+    (seen,) = (event for event in analyze(path, trace_tensors=True).events if isinstance(event, TensorsSeen))
+    document = memory_of("Net", str(path), seen.timeline)
+    by_kind = {kind.kind: kind.bytes for kind in document.kinds}
+    weights = 4 * (64 * 1024 + 1024 + 1024 * 8 + 8)
+    assert set(by_kind["parameter"]) == {weights}
+    assert set(by_kind["input"]) == {4 * 256 * 64}
+    wide = 4 * 256 * 1024
+    assert wide in by_kind["saved"], "the result of exp is needed for its own gradient"
+    assert max(by_kind["saved"]) < 2 * wide, "its input is not"
+    assert document.peak_bytes == weights + 4 * 256 * 64 + 2 * wide
+    assert document.place is not None
+    assert document.place.range.start.line == 11
+    assert [(row.kind, row.bytes) for row in document.held[:2]] == [("activation", wide)] * 2
+    assert all(len(kind.bytes) == document.operations for kind in document.kinds)
+    places = FileNames(str(tmp_path), str(tmp_path), {})
+    text = MemoryText(places, ShownTexts(), Styler(False)).text(document)
+    assert "self.wide(x).exp()" in text
+    drawn = memory_chart([document], places)
+    assert "saved for the backward pass" in drawn
+    assert memory_chart([document], places) == drawn

@@ -344,11 +344,28 @@ def test_costs_can_be_sorted_and_written_as_a_table(command: Command, write: Wri
     assert analysis["run"]["total"]["operations"] == 2 * 128**3
 
 
-def test_only_costs_are_tables(command: Command, write: Write) -> None:
+@pytest.mark.parametrize(
+    ("words", "offering"),
+    [(("--format", "csv"), "cost"), (("--sort", "bytes"), "cost"), (("--format", "svg"), "cost or memory")],
+)
+def test_what_a_type_has_no_form_for_is_refused(
+    command: Command, write: Write, words: tuple[str, str], offering: str
+) -> None:
     write("model.py", "")
-    for words in (("--format", "csv"), ("--sort", "bytes")):
-        ran = command("analyze", "model.py", *words)
-        assert (ran.code, "is for tables: --type cost, not summary" in ran.err) == (2, True)
+    ran = command("analyze", "model.py", *words)
+    assert (ran.code, f"is for --type {offering}, not summary" in ran.err) == (2, True)
+
+
+def test_costs_are_drawn_below_the_roofs_of_the_accelerator(command: Command, write: Write) -> None:
+    write("model.py", "x @ w\nsin(y)\n")
+    words = ("analyze", "model.py", "--type", "cost", "--accelerator", "h100", "--format", "svg")
+    drawn = command(*words)
+    assert (drawn.code, drawn.err) == (0, "")
+    texts = [element.text for element in ElementTree.fromstring(drawn.out).iter() if element.text]
+    assert "Model on NVIDIA H100 SXM, 80 GB: what nothing can be faster than" in texts
+    assert "model.py:1" in texts
+    assert any("tf32" in text for text in texts)
+    assert command(*words).out == drawn.out
 
 
 def test_without_an_accelerator_costs_are_bytes_and_operations(command: Command, write: Write) -> None:

@@ -17,17 +17,24 @@ from inductor_debug_schema import Stage, to_wire
 from inductor_debug_schema.answers.constraints_document import ConstraintsDocument
 from inductor_debug_schema.answers.cost_document import CostDocument
 from inductor_debug_schema.answers.guards_document import GuardsDocument
+from inductor_debug_schema.answers.memory_document import MemoryDocument
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
+from inductor_debug.accelerators.document import ProfileError
+from inductor_debug.accelerators.profile import Profile, read_profile
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.captured import costs_of, guards_of, is_artifact, read_statistics, statistics_of
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
+from inductor_debug.engine.live_tensors.memory_run import memory_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
+from inductor_debug.report.charts.canvas import ChartsUnavailableError
+from inductor_debug.report.charts.memory_chart import memory_chart
+from inductor_debug.report.charts.roofline import roofline
 from inductor_debug.report.cost_rows import SORTS, in_order
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.formats.cost_csv import cost_csv
@@ -36,9 +43,10 @@ from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.constraint_summary import ConstraintsText, constraints_of
 from inductor_debug.report.text.cost_text import CostText
 from inductor_debug.report.text.guards_text import GuardsText
+from inductor_debug.report.text.memory_text import MemoryText
 from inductor_debug.report.text.statistics_text import StatisticsText
 
-Document = TypeVar("Document", StatisticsDocument, ConstraintsDocument, GuardsDocument, CostDocument)
+Document = TypeVar("Document", StatisticsDocument, ConstraintsDocument, GuardsDocument, CostDocument, MemoryDocument)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,8 @@ class AnalysisView:
     places: FileNames
     sources: ShownTexts
     styler: Styler
+    profile: Profile | None = None
+    """The accelerator; None where none was chosen."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,8 @@ class Type(Generic[Document]):
 
     `order` is what a worker is asked, `documents` what that makes, `text` one of
     them for people. `read` reads a document that was kept in a file, where such are kept. `stages` can be asked for it.
-    `ordered` sorts the rows of one as `--sort` says, and `csv` makes a table of all, where there are rows.
+    `ordered` sorts the rows of one as `--sort` says, and `csv` makes a table of all, where there are rows; `svg` draws
+    them, where there is something to see.
     """
 
     summary: str
@@ -67,10 +78,16 @@ class Type(Generic[Document]):
     stages: tuple[Stage, ...] = (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
     ordered: Callable[[Document, str], Document] | None = None
     csv: Callable[[list[Document], AnalysisView], str] | None = None
+    svg: Callable[[list[Document], AnalysisView], str] | None = None
 
 
 def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
     return (Stage(arguments.stage),) if arguments.stage else ()
+
+
+def _memories(done: Done) -> list[MemoryDocument]:
+    path = done.performed.report.path
+    return [memory_of(target, path, timeline) for target, timeline in done.performed.timelines.items()]
 
 
 TYPES: dict[str, Type[Any]] = {
@@ -101,6 +118,15 @@ TYPES: dict[str, Type[Any]] = {
         text=lambda document, view: CostText(view.places, view.sources, view.styler).text(document),
         ordered=in_order,
         csv=lambda documents, view: cost_csv(documents, view.sources),
+        svg=lambda documents, view: roofline(documents, view.profile, view.places),
+    ),
+    "memory": Type(
+        "the memory that is alive while each operation of a run runs, its peak, and who holds it",
+        order=lambda arguments: Order(stages=(Stage.PREVIEW,), trace_tensors=True),
+        documents=_memories,
+        text=lambda document, view: MemoryText(view.places, view.sources, view.styler).text(document),
+        stages=(Stage.PREVIEW,),
+        svg=lambda documents, view: memory_chart(documents, view.places),
     ),
 }
 DESCRIPTION = "Runs the targets of files, without weights and without the accelerator, and sums one thing up."
@@ -111,6 +137,9 @@ examples:
   inductor-debug analyze model.py --type guards                      what compiles the model again
   inductor-debug analyze model.py --type cost --accelerator h100     where the time goes, at least
   inductor-debug analyze model.py --type cost --accelerator rtx-4090 --sort bytes --format csv -o cost.csv
+  inductor-debug analyze model.py --type cost --accelerator h100 --format svg -o roofline.svg
+  inductor-debug analyze model.py --type memory                      what is alive, and where it is most
+  inductor-debug analyze model.py --type memory --format svg -o memory.svg
   inductor-debug analyze model.py --stage mock --format json
   inductor-debug analyze model.py --stage inductor                   kernels, and the bytes that each moves
   inductor-debug analyze debug_artifacts/statistics/net.json         statistics that were kept
@@ -119,7 +148,7 @@ exit codes: 0, or 2 where something could not be analysed
 """
 
 
-FAILURES = (ConfigurationError, ArtifactError)
+FAILURES = (ConfigurationError, ArtifactError, ProfileError, ChartsUnavailableError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -131,7 +160,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     stages = [stage.value for stage in Stage if stage in looked_at]
     parser.add_argument("--stage", choices=stages, help="look at this stage alone (default: as fits the type)")
     parser.add_argument("--sort", choices=list(SORTS), help="of --type cost: by what rows are sorted (default: bound)")
-    add_output(parser, formats=("text", "json", "csv"))
+    add_output(parser, formats=("text", "json", "csv", "svg"))
     add_run_arguments(parser)
 
 
@@ -145,40 +174,47 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.stage and Stage(arguments.stage) not in kind.stages:
         known = ", ".join(stage.value for stage in kind.stages)
         return console.fail(f"--type {arguments.type} is of the stages {known}, not {arguments.stage}")
-    lacks = [
-        words
-        for words, asked, offered in (
-            ("--sort", arguments.sort, kind.ordered),
-            ("--format csv", arguments.format == "csv", kind.csv),
-        )
-        if asked and offered is None
-    ]
-    if lacks:
-        return console.fail(f"{lacks[0]} is for tables: --type {_with_tables()}, not {arguments.type}")
+    if lacking := _not_offered(kind, arguments):
+        return console.fail(lacking)
     documents: list[Any] = []
     shown: dict[str, str] = {}
     troubles: list[str] = []
+    profiles: list[Profile] = []
     output = Output(arguments.output, utf8=arguments.format != "text")
     for words in arguments.subjects:
-        found, trouble = _documents(kind, words, arguments, shown)
+        found, trouble = _documents(kind, words, arguments, shown, profiles)
         documents += found
         troubles += [trouble] if trouble else []
-    output.write(_rendered(kind, documents, arguments, shown))
+    output.write(_rendered(kind, documents, arguments, shown, profiles[-1] if profiles else None))
     output.commit()
     for trouble in troubles:
         console.fail(trouble)
     return 2 if troubles else 0
 
 
+def _not_offered(kind: Type[Document], arguments: argparse.Namespace) -> str:
+    """What is asked of a type that it does not have, in words."""
+    for words, asked, what in (
+        ("--sort", arguments.sort, "ordered"),
+        ("--format csv", arguments.format == "csv", "csv"),
+        ("--format svg", arguments.format == "svg", "svg"),
+    ):
+        if asked and getattr(kind, what) is None:
+            offering = " or ".join(name for name, known in TYPES.items() if getattr(known, what) is not None)
+            return f"{words} is for --type {offering}, not {arguments.type}"
+    return ""
+
+
 def _documents(
-    kind: Type[Document], words: str, arguments: argparse.Namespace, shown: dict[str, str]
+    kind: Type[Document], words: str, arguments: argparse.Namespace, shown: dict[str, str], profiles: list[Profile]
 ) -> tuple[list[Document], str | None]:
-    """The documents of one subject, and why there are none or not all."""
+    """The documents of one subject, and why there are none or not all; `profiles` gets the accelerator."""
     if kind.read is not None and is_artifact(words, ".json"):
         return [kind.read(words)], None
     subject = subject_of(words)
     shown[subject.path] = subject.shown
     done = perform_order(subject, kind.order(arguments), said(arguments, subject.path), quiet=arguments.quiet)
+    profiles += [read_profile(done.settings.profile)] if done.settings.chosen_accelerator else []
     documents, trouble = kind.documents(done), failure(done.performed)
     if not documents and trouble is None:
         notes = [note for target in done.performed.report.targets for report in target.stages for note in report.notes]
@@ -187,23 +223,24 @@ def _documents(
 
 
 def _rendered(
-    kind: Type[Document], documents: list[Document], arguments: argparse.Namespace, shown: dict[str, str]
+    kind: Type[Document],
+    documents: list[Document],
+    arguments: argparse.Namespace,
+    shown: dict[str, str],
+    profile: Profile | None,
 ) -> str:
     if kind.ordered is not None and arguments.sort:
         documents = [kind.ordered(document, arguments.sort) for document in documents]
     if arguments.format == "json":
         document = {"schema": 1, "type": arguments.type, "analyses": to_wire(documents)}
         return json.dumps(document, indent=1) + "\n"
-    view = _view(arguments, shown)
-    if arguments.format == "csv" and kind.csv is not None:
-        return kind.csv(documents, view)
+    view = _view(arguments, shown, profile)
+    table = {"csv": kind.csv, "svg": kind.svg}.get(arguments.format)
+    if table is not None:
+        return table(documents, view)
     return "\n".join(kind.text(document, view) for document in documents)
 
 
-def _with_tables() -> str:
-    return " or ".join(name for name, kind in TYPES.items() if kind.csv is not None)
-
-
-def _view(arguments: argparse.Namespace, shown: dict[str, str]) -> AnalysisView:
+def _view(arguments: argparse.Namespace, shown: dict[str, str], profile: Profile | None) -> AnalysisView:
     folder = os.getcwd()
-    return AnalysisView(FileNames(folder, repository_root(folder), shown), ShownTexts(), styler(arguments))
+    return AnalysisView(FileNames(folder, repository_root(folder), shown), ShownTexts(), styler(arguments), profile)

@@ -1,0 +1,101 @@
+"""The memory of a whole run: how much each kind of tensor takes while each operation runs, and what holds the peak."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from inductor_debug_schema import Location, TensorTimeline, TimelineStorage, TimelineTensor
+from inductor_debug_schema.answers.memory_document import HeldMemory, KindMemory, MemoryDocument
+
+from inductor_debug.engine.live_tensors.moment import Moment, memory_over, storage_alive
+
+SCHEMA = 1
+SAVED = "saved"
+"""The kind of activations that nothing but the backward pass still needs."""
+KINDS = ("parameter", "buffer", "constant", "input", SAVED, "activation")
+"""In the order in which they are stacked: what stays first."""
+
+
+def memory_of(target: str, path: str, timeline: TensorTimeline) -> MemoryDocument:
+    """The document about the run of `target`, a target of the file at `path`."""
+    memory = memory_over(timeline)
+    peak = max(range(len(memory)), key=memory.__getitem__, default=-1)
+    owners, ends = _owners(timeline), _last_uses(timeline)
+    moment = Moment(peak, False, peak, peak + 1)
+    held = [
+        _held(timeline, storage, owners.get(number), saved=peak >= ends.get(number, storage.end))
+        for number, storage in enumerate(timeline.storages)
+        if storage.bytes and storage_alive(storage, moment)
+    ]
+    return MemoryDocument(
+        schema=SCHEMA,
+        target=target,
+        path=path,
+        operations=timeline.operations,
+        peak=peak,
+        peak_bytes=memory[peak] if memory else 0,
+        place=_place(timeline, peak),
+        kinds=_kinds(timeline, owners, ends),
+        held=sorted(held, key=lambda row: -row.bytes),
+        symbols=timeline.symbols,
+    )
+
+
+def _owners(timeline: TensorTimeline) -> dict[int, TimelineTensor]:
+    """The tensor that each storage was made for: the first that lies in it."""
+    owners: dict[int, TimelineTensor] = {}
+    for tensor in timeline.tensors:
+        owners.setdefault(tensor.storage, tensor)
+    return owners
+
+
+def _last_uses(timeline: TensorTimeline) -> dict[int, int]:
+    """How many operations had run when each storage was read for the last time and no variable held it any more.
+
+    What is alive then, though the run is over with it, autograd keeps. Python objects do not tell: it keeps those, too.
+    """
+    ends: dict[int, int] = {}
+    for tensor in timeline.tensors:
+        last = max([tensor.made, *tensor.reads]) + 1
+        ends[tensor.storage] = max(ends.get(tensor.storage, 0), last)
+    for name in timeline.names:
+        storage = timeline.tensors[name.tensor].storage
+        ends[storage] = max(ends[storage], name.until)
+    return ends
+
+
+def _kinds(timeline: TensorTimeline, owners: dict[int, TimelineTensor], ends: dict[int, int]) -> list[KindMemory]:
+    changes = {kind: [0] * (timeline.operations + 1) for kind in KINDS}
+    for number, storage in enumerate(timeline.storages):
+        kind = _kind_of(owners.get(number))
+        first, end = max(storage.first, 0), min(storage.end, timeline.operations)
+        let_go = min(max(ends.get(number, end), first), end) if kind == KINDS[-1] else end
+        for name, start, stop in ((kind, first, let_go), (SAVED, let_go, end)):
+            changes[name][start] += storage.bytes
+            changes[name][stop] -= storage.bytes
+    return [KindMemory(kind, list(accumulate(change[:-1]))) for kind, change in changes.items() if any(change)]
+
+
+def _kind_of(owner: TimelineTensor | None) -> str:
+    return owner.kind if owner is not None and owner.kind in KINDS else KINDS[-1]
+
+
+def _held(
+    timeline: TensorTimeline, storage: TimelineStorage, owner: TimelineTensor | None, *, saved: bool
+) -> HeldMemory:
+    kind = _kind_of(owner)
+    return HeldMemory(
+        kind=SAVED if saved and kind == KINDS[-1] else kind,
+        name=owner.name if owner is not None else "",
+        shape=list(owner.shape) if owner is not None else [],
+        dtype=owner.dtype if owner is not None else "",
+        bytes=storage.bytes,
+        first=storage.first,
+        end=storage.end,
+        place=_place(timeline, storage.first),
+    )
+
+
+def _place(timeline: TensorTimeline, operation: int) -> Location | None:
+    index = timeline.op_places[operation] if 0 <= operation < len(timeline.op_places) else -1
+    return timeline.places[index] if index >= 0 else None

@@ -1,0 +1,94 @@
+"""The memory of a run (`engine.live_tensors.memory_run`) for people: `analyze --type memory`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from inductor_debug_schema import Location
+from inductor_debug_schema.answers.memory_document import HeldMemory, MemoryDocument
+
+from inductor_debug.engine.live_tensors.moment import curve_of
+from inductor_debug.report.cells import one_line, printable, width_of
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
+from inductor_debug.report.styles import Role, Styler
+from inductor_debug.rules.amounts import counted, in_bytes
+
+_BARS = "▁▂▃▄▅▆▇█"
+_PARTS = {
+    "parameter": "parameters",
+    "buffer": "buffers",
+    "constant": "constants",
+    "input": "inputs",
+    "saved": "saved for the backward pass",
+    "activation": "activations in use",
+}
+_KIND = 10
+_MOST_ROWS = 15
+_LONGEST_SOURCE = 48
+
+
+class _Row(NamedTuple):
+    """What is told of memory: all that is told alike is one row."""
+
+    bytes: int
+    what: str
+    tensor: str
+    place: str
+
+
+class MemoryText:
+    """Writes memory documents."""
+
+    def __init__(self, places: FileNames, sources: ShownTexts, styler: Styler) -> None:
+        self._places = places
+        self._sources = sources
+        self._paint = styler.paint
+
+    def text(self, document: MemoryDocument) -> str:
+        """One document, with a line break at its end."""
+        return "\n".join(self._lines(document)) + "\n"
+
+    def _lines(self, document: MemoryDocument) -> Iterator[str]:
+        heading = f"{self._places.shown(document.path)}::{document.target}, {counted(document.operations, 'operation')}"
+        yield self._paint(printable(heading), Role.HEADING)
+        if document.peak < 0:
+            yield "  it runs no operation"
+            return
+        at = self._at(document.place) if document.place is not None else "outside of the project's expressions"
+        yield f"  at most {in_bytes(document.peak_bytes)} alive, at operation {document.peak + 1}: {printable(at)}"
+        parts = [f"{_PARTS[kind.kind]} {in_bytes(kind.bytes[document.peak])}" for kind in document.kinds]
+        yield f"  there: {', '.join(parts)}"
+        if document.symbols:
+            sizes = ", ".join(f"{name} = {value}" for name, value in document.symbols.items())
+            yield f"  with {printable(sizes)}, as in the run"
+        totals = [sum(values) for values in zip(*(kind.bytes for kind in document.kinds), strict=True)]
+        yield f"  over the run: {_bars(curve_of(totals))}"
+        yield ""
+        yield self._paint("  alive at the peak", Role.FAINT)
+        rows = sorted(Counter(map(self._row, document.held)).items(), key=lambda item: -item[0].bytes * item[1])
+        amounts = [in_bytes(row.bytes * count) for row, count in rows[:_MOST_ROWS]]
+        width = max(map(width_of, amounts), default=0)
+        for (row, count), size in zip(rows, amounts, strict=False):
+            often = f" ×{count}" if count > 1 else ""
+            told = "  ".join(filter(None, [row.what, row.tensor + often, row.place]))
+            yield printable(f"  {' ' * (width - width_of(size))}{size}  {told}")
+        if len(rows) > _MOST_ROWS:
+            yield f"  and {counted(len(rows) - _MOST_ROWS, 'more row')}: --format json has all"
+
+    def _row(self, row: HeldMemory) -> _Row:
+        shape = f"{row.dtype}[{', '.join(map(str, row.shape))}]"
+        place = self._at(row.place) if row.place is not None else ""
+        return _Row(row.bytes, f"{row.kind:{_KIND}} {row.name}".rstrip(), shape, place)
+
+    def _at(self, place: Location) -> str:
+        where = self._sources.location(self._places.shown(place.path), place.path, place.range.start)
+        source = one_line(self._sources.of(place.path).excerpt(place.range))
+        return f"{where}  {source if len(source) <= _LONGEST_SOURCE else source[: _LONGEST_SOURCE - 1] + '…'}"
+
+
+def _bars(curve: list[int]) -> str:
+    most = max(curve, default=0)
+    return "".join(_BARS[min(value * len(_BARS) // max(most, 1), len(_BARS) - 1)] for value in curve)

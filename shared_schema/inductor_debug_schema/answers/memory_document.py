@@ -1,0 +1,60 @@
+"""The `memory` document: how much memory one run of a target takes while each of its operations runs, and who holds it.
+
+Time is counted in operations. Sizes that are free count as in the call that ran.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from inductor_debug_schema.positions import Location
+
+
+@dataclass(frozen=True, slots=True)
+class KindMemory:
+    """The bytes of one kind while each operation runs.
+
+    `kind` is "parameter", "buffer", "input", "constant", "activation", or "saved" for activations that the run
+    has done with: autograd keeps them for the backward pass.
+    """
+
+    kind: str
+    bytes: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldMemory:
+    """One piece of memory: by whom it is held, and from which operation (-1: from before) until how many have run.
+
+    `name` is what the model calls it, "" where nothing does; `place` is the expression that made it, None where no code
+    of the user's did. `shape` and `dtype` are those of the tensor that it was made for.
+    """
+
+    kind: str
+    name: str
+    shape: list[Union[int, str]]
+    dtype: str
+    bytes: int
+    first: int
+    end: int
+    place: Union[Location, None] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryDocument:
+    """The memory of one run. `peak` is the operation at which most is alive, `place` the expression that runs it.
+
+    `held` is what is alive at the peak, the largest first.
+    """
+
+    schema: int
+    target: str
+    path: str
+    operations: int
+    peak: int
+    peak_bytes: int
+    place: Union[Location, None]
+    kinds: list[KindMemory]
+    held: list[HeldMemory]
+    symbols: dict[str, int]
