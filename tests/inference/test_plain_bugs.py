@@ -889,3 +889,22 @@ class Gate(nn.Module):
     (finding, *_) = findings(told(tmp_path, text))
     assert expression(text, finding).startswith("super(Scale, self)")
     assert finding.severity is Severity.ERROR
+
+
+def test_a_name_that_only_its_own_statement_binds_is_the_classs_fault(tmp_path: Path) -> None:
+    text = """
+import torch
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.log_variance = nn.Linear(20, 4), nn.Linear(20, 4)
+
+    def forward(self, x):
+        mean, log_variance = self.mean(x), log_variance(x)
+        return mean + log_variance
+"""
+    (finding, *_) = findings(told(tmp_path, text))
+    assert expression(text, finding) == "log_variance(x)"
+    assert finding.severity is Severity.ERROR

@@ -21,7 +21,11 @@ from torch import nn
 
 from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.inference.judging.doubts import is_computed
-from inductor_debug.capture.inference.judging.misplaced_names import calls_instead_of_own, misfits_own_method
+from inductor_debug.capture.inference.judging.misplaced_names import (
+    calls_instead_of_own,
+    is_bound_later_alone,
+    misfits_own_method,
+)
 from inductor_debug.capture.inference.judging.misplaced_numbers import misplaced_number
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import user_frames
@@ -72,7 +76,7 @@ def is_evident(error: BaseException, names: KnownNames, guess: Guess | None, *, 
     if not user_frames(error):
         return False
     if isinstance(error, UnboundLocalError):
-        return False
+        return is_bound_later_alone(error)
     if isinstance(error, NameError):
         return bool(error.name) and error.name not in names.later and error.name not in vars(builtins)
     if misplaced_number(error) or calls_instead_of_own(error) or Raised.by(error).names_another_class_to_super:

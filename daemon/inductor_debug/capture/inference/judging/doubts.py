@@ -133,16 +133,19 @@ def last_frame(error: BaseException) -> tuple[FrameType | None, int]:
     return found
 
 
-def statement_at(frame: FrameType, line: int) -> ast.AST | None:
-    """The innermost statement at a line, compound ones without their bodies."""
+def blocks_at(frame: FrameType, line: int) -> list[ast.stmt]:
+    """The statements that a line lies in, the outermost first."""
     try:
         tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
     except (SyntaxError, ValueError):
-        return None
-    found = None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
-            found = node
+        return []
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+    return [node for node in nodes if node.lineno <= line <= (node.end_lineno or node.lineno)]
+
+
+def statement_at(frame: FrameType, line: int) -> ast.AST | None:
+    """The innermost statement at a line, compound ones without their bodies."""
+    found = next(reversed(blocks_at(frame, line)), None)
     if isinstance(found, ast.For):
         return found.iter
     if isinstance(found, ast.If | ast.While):

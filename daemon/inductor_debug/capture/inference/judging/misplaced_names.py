@@ -12,9 +12,25 @@ import re
 import torch
 from torch import nn
 
-from inductor_debug.capture.inference.judging.doubts import last_frame, statement_at
+from inductor_debug.capture.inference.judging.doubts import blocks_at, last_frame, statement_at
 
+_UNBOUND = re.compile(r"local variable '(\w+)'")
 _METHOD = re.compile(r"(?:[\w<>]+\.)*?(\w+)\.(\w+)\(\) (?:missing \d+ required|takes |got )")
+
+
+def is_bound_later_alone(error: BaseException) -> bool:
+    """Whether a name of a function is read where nothing before it gives it a value, whichever way the run came."""
+    named = _UNBOUND.search(str(error)) if isinstance(error, UnboundLocalError) else None
+    frame, line = last_frame(error)
+    if named is None or frame is None:
+        return False
+    around = blocks_at(frame, line)
+    functions = [node for node in around if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    if not functions or any(isinstance(node, ast.For | ast.While | ast.Try) for node in around):
+        return False  # an earlier round may have bound it
+    names = [node for node in ast.walk(functions[-1]) if isinstance(node, ast.Name) and node.id == named[1]]
+    bound = [node.lineno for node in names if isinstance(node.ctx, ast.Store)]
+    return bool(bound) and min(bound) >= line
 
 
 def misfits_own_method(error: BaseException) -> bool:
