@@ -145,6 +145,7 @@ TRUTH = {
         SizedEncoder: f32[2, 1, 28, 28]
         AdaptiveTable: f32[2, 18]
         BuiltOfConvs: f32[2, 66, 16, 16]
+        NamedSizes: i64[2, 16]
     """,
     "helpers": """
         ClickNet: f32[2, 13]; i64[2]; i64[2]; i64[2]; i64[16]; i64[16]; i64[16]

@@ -373,6 +373,42 @@ class BuiltOfConvs(nn.Sequential):
         super().__init__(conv(features, features // reduction, 3, bias=False), nn.ReLU())
 
 
+class Node:
+    def __init__(self, **kwargs):
+        self.__dict__.update(kwargs)
+
+
+class NamedSizes(nn.Module):
+    """Its configuration is filled in from outside, and by one of several names."""
+
+    @staticmethod
+    def default_config():
+        config = Node()
+        config.kind = "large"
+        config.depth = None
+        config.vocabulary = None
+        return config
+
+    @classmethod
+    def from_name(cls, kind):
+        config = cls.default_config()
+        config.kind = kind
+        config.vocabulary = 500
+        return cls(config)
+
+    def __init__(self, config):
+        super().__init__()
+        assert config.vocabulary is not None
+        if (config.kind is None) == (config.depth is None):
+            raise ValueError("give a kind or a depth")
+        sizes = {"large": dict(depth=3, width=96), "small": dict(depth=1, width=24)}[config.kind]
+        self.embed = nn.Embedding(config.vocabulary, sizes["width"])
+        self.layers = nn.Sequential(*[nn.Linear(sizes["width"], sizes["width"]) for _ in range(sizes["depth"])])
+
+    def forward(self, tokens):
+        return self.layers(self.embed(tokens))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--input-dim", type=int, default=9)

@@ -28,7 +28,12 @@ from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.demands import demands
 from inductor_debug.capture.inference.construction.given_sizes import numbers_in
 from inductor_debug.capture.inference.construction.handed_on import handed_on
-from inductor_debug.capture.inference.construction.invention import GuessedConfiguration, constructor_value
+from inductor_debug.capture.inference.construction.invention import (
+    GuessedConfiguration,
+    configuration_of,
+    constructor_value,
+    in_spaces,
+)
 from inductor_debug.capture.inference.construction.module_stand_ins import (
     array_for,
     stand_in_for,
@@ -325,8 +330,16 @@ class _Builder:
         if isinstance(value, Options) or (isinstance(value, SimpleNamespace) and not is_known(value)):
             return self._fields(self._demand(name), {key: item for key, item in vars(value).items() if is_known(item)})
         if isinstance(value, SymbolicValue):
-            return self._built(value, self._own_parameters(value) is not None)
+            whole, guessed = self._filled(value, self._demand(name))
+            spec = self._built(whole, self._own_parameters(value) is not None)
+            return replace(spec, guessed=True) if guessed and isinstance(spec, BuiltSpec) else spec
         return BuiltSpec(text_of(value, vars(self.module)), value, make=lambda: fresh(value))
+
+    def _filled(self, value: SymbolicValue, demand: Demand) -> tuple[SymbolicValue, bool]:
+        """An instance with values for what is set on it afterwards and asked for, but not known; and whether any is."""
+        unknown = [name for name, item in value.attributes.items() if not is_known(item) and name in demand.fields]
+        made_up = {name: self._field(name, demand.fields[name], value.attributes) for name in unknown}
+        return replace(value, attributes={**value.attributes, **made_up}), bool(made_up)
 
     def _demand(self, name: str) -> Demand:
         """What the class asks of one argument."""
@@ -380,8 +393,8 @@ class _Builder:
 
     def _written_in(self, written: WrittenConfiguration) -> ConstantSpec:
         """A configuration as a file of the project has it."""
-        text = text_of(_spaces(written.values), vars(self.module))
-        return BuiltSpec(text, UnknownError, make=lambda: _configuration_of(written.values))
+        text = text_of(in_spaces(written.values), vars(self.module))
+        return BuiltSpec(text, UnknownError, make=lambda: configuration_of(written.values))
 
     def _has_fields(self, kind: Any, demand: Demand) -> bool:
         """Whether a plain class of the project has, on itself or from its constructor, all that is asked for.
@@ -482,17 +495,3 @@ class _Builder:
             make=lambda: made(value, *inner.given()),
             guessed=guessed,
         )
-
-
-def _configuration_of(value: Any) -> Any:
-    """A table whose items are attributes as well, as the libraries for configurations have them."""
-    if isinstance(value, dict):
-        return GuessedConfiguration({key: _configuration_of(item) for key, item in value.items()})
-    return [_configuration_of(item) for item in value] if isinstance(value, list) else value
-
-
-def _spaces(value: Any) -> Any:
-    """The same as what can be written as an expression."""
-    if isinstance(value, list):
-        return list(map(_spaces, value))
-    return SimpleNamespace(**{key: _spaces(item) for key, item in value.items()}) if isinstance(value, dict) else value

@@ -6,6 +6,7 @@ Sizes are multiples of 64, so that a width of ours never looks like an oddity of
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -247,3 +248,19 @@ class GuessedConfiguration:
 
 GuessedConfiguration.__name__ = GuessedConfiguration.__qualname__ = "configuration"
 """What exceptions call it, which users read."""
+
+
+def configuration_of(value: Any) -> Any:
+    """A table whose items are attributes as well, as the libraries for configurations have them."""
+    if isinstance(value, dict):
+        return GuessedConfiguration({key: configuration_of(item) for key, item in value.items()})
+    return [configuration_of(item) for item in value] if isinstance(value, list) else value
+
+
+def in_spaces(value: Any) -> Any:
+    """A table, as what can be written as an expression."""
+    if isinstance(value, list):
+        return list(map(in_spaces, value))
+    return (
+        SimpleNamespace(**{key: in_spaces(item) for key, item in value.items()}) if isinstance(value, dict) else value
+    )
