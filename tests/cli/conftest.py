@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def command(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """Runs `inductor-debug` with these words."""
+    importlib.import_module("inductor_debug.engine.engine")  # or it would keep the pool of this test as its default
     monkeypatch.setattr(supervisor, "WorkerPool", FakePool)
     monkeypatch.setattr(FakePool, "closed", 0)
     for name in ("started", "requests", "interpreters"):
