@@ -19,6 +19,8 @@ const STAMP = join(ENVIRONMENT, "inductor-debug-setup");
 const EXTENSION = join(ROOT, "vscode-extension");
 const NODE_STAMP = join(ROOT, "node_modules", "inductor-debug-setup");
 const TORCH = "torch==2.13.0"; // exactly: an open range may pull gigabytes of CUDA libraries
+/** What `npm run matrix` is run by; it makes its own environments in `.nox`. */
+const MATRIX_TOOLS = ["nox>=2026", "uv"];
 const TRITON = "triton==3.7.1"; // beside the environment: whatever imports Inductor would import it too, for a second each
 const TRITON_FOLDER = join(ENVIRONMENT, "triton");
 const SUPPORTED = "sys.version_info[:2] >= (3, 10) and sys.version_info[:2] < (3, 14)";
@@ -206,6 +208,18 @@ const TASKS = {
     await setup();
     await setupNode();
     return run(process.execPath, [join("scripts", "package.mjs")], { cwd: EXTENSION });
+  },
+  /** Every torch and Python that we promise, in environments of their own (noxfile.py). */
+  matrix: async (args) => {
+    const tools = join(ROOT, ".nox", "tools");
+    const bin = join(tools, process.platform === "win32" ? "Scripts" : "bin");
+    const python = join(bin, process.platform === "win32" ? "python.exe" : "python");
+    if (!succeeds(python, ["-c", "import nox, uv"])) {
+      console.error("matrix: installing nox and uv into .nox/tools");
+      await must("making an environment for nox", findPython(), ["-m", "venv", "--clear", tools]);
+      await must("installing nox and uv", python, ["-m", "pip", "install", "--quiet", ...MATRIX_TOOLS]);
+    }
+    return run(python, ["-m", "nox", ...args], { env: { PATH: `${bin}${delimiter}${process.env.PATH}` } });
   },
   bench: async (args) => {
     await setup();

@@ -59,6 +59,8 @@ class Case:
     accelerator: str = "mock"
     status: str | None = None
     targets: list[str] | None = None
+    torch: str = "0.0"
+    """The oldest release that says what the file expects; older ones say it otherwise."""
     findings: list[Expectation] = field(default_factory=list)
 
     @property
@@ -107,7 +109,7 @@ def _set_options(case: Case, options: dict[str, Any]) -> None:
         elif name == "targets":
             case.targets = value.split(",") if isinstance(value, str) else value
         else:
-            assert name in ("accelerator", "status"), f"{case.path.name}: unknown option {name}"
+            assert name in ("accelerator", "status", "torch"), f"{case.path.name}: unknown option {name}"
             setattr(case, name, value)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fixture_cases import FIXTURES, all_cases, compare, read_case
 from forked import analyze
+from torch_release import RELEASE
 
 pytestmark = pytest.mark.torch
 
@@ -14,5 +15,7 @@ pytestmark = pytest.mark.torch
 @pytest.mark.parametrize("path", all_cases(), ids=lambda path: str(path.relative_to(FIXTURES).with_suffix("")))
 def test_the_user_is_told_what_the_file_deserves(path: Path) -> None:
     case = read_case(path)
+    if tuple(map(int, case.torch.split("."))) > RELEASE:
+        pytest.skip(f"torch before {case.torch} tells this otherwise")
     job = analyze(path, case.text, stages=case.stages, accelerator=case.accelerator)
     compare(case, job)

@@ -482,3 +482,15 @@ def test_an_unchanged_file_runs_once(command: Command, write: Write) -> None:
     write("helper.py", "x = 1\n")
     command("check", "model.py")
     assert len(FakePool.requests) == 3
+
+
+@pytest.mark.parametrize(("words", "times"), [([], 1), (["--quiet"], 0), (["--format", "json"], 1)])
+def test_a_torch_that_was_never_tried_is_remarked_on_once(
+    command: Command, write: Write, monkeypatch: pytest.MonkeyPatch, words: list[str], times: int
+) -> None:
+    monkeypatch.setattr(FakePool, "torch_version", "2.99.0")
+    write("model.py", DOUBLE)
+    write("other.py", CLEAN)
+    ran = command("check", "model.py", "other.py", *words)
+    assert ran.code == 1
+    assert ran.err.count("torch 2.99.0 is newer than any that inductor-debug was tried with") == times

@@ -22,6 +22,7 @@ from inductor_debug.engine.engine import AnalysisState, AnalysisUpdate, Configur
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.results.keeping import KeptArtifact
+from inductor_debug.engine.results.kept_runs import Versions
 from inductor_debug.engine.results.known_expressions import KnownExpression
 from inductor_debug.server.factory import create_server
 from inductor_debug.server.rpc.framing import LspFrameReader, frame
@@ -168,7 +169,8 @@ class FakeEngine:
         self.listener = listener
         self.calls: list[tuple[Any, ...]] = []
         self.texts: dict[str, str] = {}
-        self.versions: dict[str, int] = {}
+        self.document_versions: dict[str, int] = {}
+        self.versions = Versions()
         self.paths: dict[str, str] = {}
         self.generations: dict[str, int] = {}
         self.quiet: dict[str, asyncio.Event] = {}
@@ -190,12 +192,12 @@ class FakeEngine:
 
     def open(self, uri: str, path: str, version: int, text: str) -> None:
         self.calls.append(("open", uri))
-        self.texts[uri], self.versions[uri], self.paths[uri] = text, version, path
+        self.texts[uri], self.document_versions[uri], self.paths[uri] = text, version, path
         self._begin(uri)
 
     def change(self, uri: str, version: int, text: str) -> None:
         self.calls.append(("change", uri))
-        self.texts[uri], self.versions[uri] = text, version
+        self.texts[uri], self.document_versions[uri] = text, version
         self._begin(uri)
 
     def save(self, uri: str, text: str | None = None) -> None:
@@ -334,7 +336,7 @@ class FakeEngine:
         model = [TargetReport("Model", 0, stages, checked=Checked.YES)] if stages else []
         report = FileReport(self.paths[uri], status, [*model, *targets], findings)
         update = AnalysisUpdate(
-            uri, self.paths[uri], self.versions[uri], self.generations[uri], state, stage, report, 0.25, cause
+            uri, self.paths[uri], self.document_versions[uri], self.generations[uri], state, stage, report, 0.25, cause
         )
         self.updates[uri] = update
         if state.settled:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from inductor_debug.engine.results.kept_runs import Versions
 from inductor_debug_schema import Severity
 from server_harness import PUSHED, AnalysisState, Editor, finding, turns
 
@@ -23,3 +24,18 @@ async def test_a_worker_that_cannot_be_started_is_told_once(make_editor: Make, c
     for _ in range(2):
         editor.engine.tell(uri, AnalysisState.FAILED, [failure])
     assert len(editor.messages.of("window/showMessage")) == told
+
+
+async def test_versions_that_were_never_tried_go_to_the_log_once(
+    make_editor: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    editor = await make_editor(PUSHED)
+    await editor.start()
+    uri = editor.open(MODEL)
+    await turns()
+    editor.engine.versions = Versions("2.99.0", "3.11.2")
+    for _ in range(2):
+        editor.engine.tell(uri, AnalysisState.DONE, [])
+    remarks = [record.message for record in caplog.records if record.message.startswith("torch 2.99.0 is newer than")]
+    assert len(remarks) == 1
+    assert editor.messages.of("window/showMessage") == []

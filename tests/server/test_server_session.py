@@ -30,7 +30,7 @@ async def test_edits_and_saves_reach_the_engine_as_whole_texts(start_editor: Mak
         {"text": "c"} | {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}},
     )
     assert editor.engine.texts[uri] == "c = '😀'; b\n"
-    assert editor.engine.versions[uri] == 2
+    assert editor.engine.document_versions[uri] == 2
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}, "text": "saved\n"})
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     assert editor.engine.calls[-2:] == [("save", uri, "saved\n"), ("save", uri, "saved\n")]

@@ -47,6 +47,8 @@ FORWARD = TEXT.splitlines().index("        y = self.block.n + len(self.sizes)") 
     [
         ("self.block.n", ["self.n, other = (self.n + 1, 2)"]),
         ("self.sizes", ["self.sizes['a']['b'] = 1", "self.sizes.update(c=2)"]),
+        ("self.sizes['a']", ["self.sizes['a']['b'] = 1", "self.sizes.update(c=2)"]),  # no other item is known to be it
+        ('self.sizes["a"]["b"]', ["self.sizes['a']['b'] = 1"]),
         ("self.old", ["del self.old[0]"]),
         ("self.lonely", ["self.lonely: int = 2"]),  # nothing nearer changes it
         ("STEPS", ["STEPS = 0", "STEPS += 1"]),

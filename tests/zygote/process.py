@@ -101,6 +101,9 @@ class WithTorch:
         spec.loader.exec_module(bootstrap)
         bootstrap.make_packages_importable(self._configuration)
         job = importlib.import_module("inductor_debug.worker.job")
+        # Before anything is compiled: then also a CUDA build of torch finds no device, for which autograd would have
+        # a thread, and no process that is forked later could run a backward pass.
+        importlib.import_module("torch").ones(1, requires_grad=True).sum().backward()
         self._greeting = job.resolve(self._configuration["warm_up"])()
         _load_inductor()
         importlib.import_module(self._configuration["role"])

@@ -32,13 +32,26 @@ def writes_near(tree: ast.Module, line: int, name: str) -> list[ast.expr | ast.s
         tree: the file's.
         line: where the function relies on it.
         name: `STEPS`, or `self.block.calls`, whose last attribute decides: other functions call its owner otherwise.
+            Of `self.counts["calls"]`, what changes that very item counts before what changes `self.counts`.
     """
+    owner, item = with_item(name)
     around: list[ast.AST | None] = [
         function_at(tree, line),
         _innermost((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)), line),
         tree,
     ]
-    return next((found for scope in around if scope is not None and (found := list(_writes(scope, name)))), [])
+    found = next((found for scope in around if scope is not None and (found := list(_writes(scope, owner)))), [])
+    return [node for node in found if item and item in {with_item(ast.unparse(e))[1] for e in _targets(node)}] or found
+
+
+def with_item(name: str) -> tuple[str, str]:
+    """A name and the items taken of it, as Python writes them: `self.counts` and `['calls']`; "" for none."""
+    try:
+        named = ast.parse(name, mode="eval").body
+    except SyntaxError:
+        return name, ""
+    owner = ast.unparse(_unindexed(named))
+    return owner, ast.unparse(named).removeprefix(owner)
 
 
 def default_of(function: _Function, name: str) -> tuple[ast.arg, ast.expr] | None:
@@ -77,6 +90,11 @@ def _writes(scope: ast.AST, name: str) -> Iterator[ast.expr | ast.stmt]:
 
 def _changed(node: ast.AST) -> Iterator[ast.expr]:
     """What a node changes: the targets of assignments, the owners of items, the receivers of methods that change."""
+    yield from map(_unindexed, _targets(node))
+
+
+def _targets(node: ast.AST) -> Iterator[ast.expr]:
+    """The same, with items as they are."""
     targets: list[ast.expr] = []
     match node:
         case ast.Assign() | ast.Delete():
@@ -86,8 +104,7 @@ def _changed(node: ast.AST) -> Iterator[ast.expr]:
         case ast.Call(func=ast.Attribute(value=receiver, attr=method)) if method in _CHANGING:
             targets = [receiver]
     for target in targets:
-        for each in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
-            yield _unindexed(each)
+        yield from target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
 def _unindexed(node: ast.expr) -> ast.expr:

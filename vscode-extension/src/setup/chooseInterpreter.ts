@@ -20,7 +20,7 @@ import { SECTION, substitute, targetFor } from "../common/settings.js";
 const { t } = vscode.l10n;
 const COMMAND = "inductorDebug.chooseInterpreter";
 const INSTALL = "inductorDebug.installTorch";
-const REQUIREMENT = "torch>=2.11,<2.15";
+const REQUIREMENT = "torch>=2.11,<2.16";
 const SUITS = { python: [{ language: "python", scheme: "file" }] as vscode.DocumentFilter[], rule: "environment" };
 
 interface Choice extends vscode.QuickPickItem {

@@ -114,7 +114,7 @@ test("torch is installed where it is missing, in sight, once the user agrees; a 
   expect(existsSync(join(folder, "bare", "bin", "asked")), "nothing before the answer").toBe(false);
   await dialog.locator(".monaco-button", { hasText: "Install" }).click();
   await window.untilNotification("could not be installed");
-  expect(readFileSync(join(folder, "bare", "bin", "asked"), "utf8")).toMatch(/^-m pip install torch>=2\.11,<2\.15/u);
+  expect(readFileSync(join(folder, "bare", "bin", "asked"), "utf8")).toMatch(/^-m pip install torch>=2\.11,<2\.16/u);
   await until("pip's words are on the screen", () => window.page.locator(".terminal-wrapper.active").first().isVisible());
   await window.screenshot("interpreter-failed");
 });

@@ -21,7 +21,7 @@ from inductor_debug.capture.stages.dynamo_run import DynamoRun
 from inductor_debug.rules.recording.ops import Frame
 from inductor_debug.rules.words.recompile_words import sentence_of
 from inductor_debug.source.syntax_tree import tree_of
-from inductor_debug.source.writes import default_of, function_at, owner_of, writes_near
+from inductor_debug.source.writes import default_of, function_at, owner_of, with_item, writes_near
 
 _MOST_RELATED = 8
 
@@ -76,8 +76,8 @@ def _cause(
         return where, state, [_related(sources, path, node) for node in writes]
     if not writes:
         return None
-    owner = owner_of(writes[0])
-    named = replace(state, state_name=ast.unparse(owner)) if owner is not None else state
+    owner, item = owner_of(writes[0]), with_item(state.state_name)[1]
+    named = replace(state, state_name=ast.unparse(owner) + item) if owner is not None else state
     return sources.location_of(path, writes[0]), named, [_related(sources, path, node) for node in writes[1:]]
 
 

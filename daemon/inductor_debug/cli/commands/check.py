@@ -18,7 +18,7 @@ from inductor_debug_schema import FileStatus, Severity
 
 from inductor_debug.cli.support import baseline as baselines
 from inductor_debug.cli.support import console
-from inductor_debug.cli.support.batch_runner import BatchPlan
+from inductor_debug.cli.support.batch_runner import BatchPlan, remark_on
 from inductor_debug.cli.support.batch_runner import run as run_files
 from inductor_debug.cli.support.check_arguments import DESCRIPTION, EPILOG, add_arguments, said_of_entries
 from inductor_debug.cli.support.file_arguments import FolderFile, PathError, collect
@@ -109,6 +109,8 @@ class _Check:
         result = self._result(tool, use)
         output.write(report.end(result))
         output.commit()
+        if not arguments.quiet:
+            remark_on(tool)
         fixed = [file.fixed for file in self._files if file.fixed is not None]
         if fixed and not arguments.quiet and (left_out := sum_up(fixed)):
             console.say(left_out)

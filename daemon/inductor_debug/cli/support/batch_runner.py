@@ -20,6 +20,7 @@ from pathlib import Path
 from inductor_debug_schema import FileReport, FileStatus
 
 from inductor_debug import __version__
+from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import InterruptedRunError, Progress
 from inductor_debug.cli.support.file_arguments import FolderFile
 from inductor_debug.cli.support.fixing import Fixing, fix
@@ -31,6 +32,7 @@ from inductor_debug.engine.results.kept_runs import NOT_ASKED, Versions
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError, Settings
 from inductor_debug.report.run_report import CheckedFile, Tool
 from inductor_debug.rules.words.stage_names import stage_name
+from inductor_debug.system import tried_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,13 @@ class Pools:
                 torch = metadata.version("torch")
                 return Tool("inductor-debug", __version__, torch, platform.python_version())
         return Tool("inductor-debug", __version__)
+
+
+def remark_on(tool: Tool) -> None:
+    """Says, once in a run, that its torch or its Python is none that we were tried with."""
+    remark = tried_versions.remark_on(tool.torch, tool.python)
+    if remark is not None:
+        console.say(remark)
 
 
 @contextlib.contextmanager

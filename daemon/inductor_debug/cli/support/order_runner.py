@@ -21,7 +21,7 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.cli.support import console
-from inductor_debug.cli.support.batch_runner import Pools, on_signals
+from inductor_debug.cli.support.batch_runner import Pools, on_signals, remark_on
 from inductor_debug.cli.support.console import CommandError, InterruptedRunError
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders.file_targets import FileTarget
@@ -98,10 +98,12 @@ def perform_order(
         _in_engine(settings_for, pools, progress, lambda engine: engine.perform(subject.path, order, hear))
     )
     hear.require_target(performed.report)
+    tool = pools.tool()
     if not quiet:
         for note in performed.notes:
             console.say(note)
-    return Done(performed, settings, pools.tool())
+        remark_on(tool)
+    return Done(performed, settings, tool)
 
 
 def perform_orders(
@@ -143,7 +145,10 @@ def perform_orders(
         return await work(perform, settings, tell)
 
     pools = Pools(pool_factory or supervisor.WorkerPool)
-    return asyncio.run(_in_engine(settings_for, pools, progress, main))
+    worked = asyncio.run(_in_engine(settings_for, pools, progress, main))
+    if not quiet:
+        remark_on(pools.tool())
+    return worked
 
 
 async def _in_engine(
@@ -213,6 +218,8 @@ def compare_accelerators(
         )
     )
     hear.require_target()
+    if not quiet:
+        remark_on(pools.tool())
     return compared
 
 

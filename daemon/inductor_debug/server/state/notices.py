@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.system import tried_versions
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
@@ -36,6 +37,7 @@ class Notices:
     def __init__(self, send: Callable[[types.ShowMessageParams], None]) -> None:
         self._send = send
         self._told: dict[str, set[str]] = {}
+        self._remarks: set[str] = set()
 
     def tell(self, subject: str, text: str) -> None:
         """Shows `text`, a problem with `subject`, unless it was said before, of this subject or another."""
@@ -48,18 +50,29 @@ class Notices:
             text = text[:_LONGEST] + "…"
         self._send(types.ShowMessageParams(type=types.MessageType.Error, message=f"inductor-debug: {text}"))
 
+    def remark(self, text: str) -> None:
+        """Writes into the log, once, what is no problem: nobody is interrupted for it."""
+        if text not in self._remarks:
+            self._remarks.add(text)
+            logger.warning("%s", text)
+
     def mended(self, subject: str) -> None:
         """Nothing is wrong with `subject` any more; should anything be again, it is told again."""
         self._told.pop(subject, None)
 
 
 def register(server: Server) -> None:
-    """Tells when no worker can be started; the same finding stands in every document.
+    """Tells when no worker can be started (the same finding stands in every document), and remarks on odd versions.
 
     An editor that lets its user choose an interpreter tells it itself, with that choice beside it.
     """
 
     def hear(update: AnalysisUpdate) -> None:
+        if update.state is AnalysisState.DONE:
+            versions = server.engine.versions
+            remark = tried_versions.remark_on(versions.torch, versions.python)
+            if remark is not None:
+                server.notices.remark(remark)
         if not update.state.settled or CHOOSE_INTERPRETER in server.client.commands:
             return
         failures = [finding.message for finding in update.report.findings if finding.rule == START_UP_RULE]

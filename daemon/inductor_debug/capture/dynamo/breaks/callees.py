@@ -1,8 +1,9 @@
 """What Dynamo was calling when a graph broke, as a qualified name: read off its own objects, never off its messages.
 
 `InstructionTranslatorBase.call_function` is where every call of traced code passes; the variable that it calls holds
-the real function (`value`, `fn`, `descriptor`), or an object and the name of its method (`obj`, `name`). Private names,
-read against torch 2.11 to 2.13; where they are gone, nothing is known of what was called.
+the real function (`value`, `fn`, `descriptor`), or an object and the name of its method (`obj`, `name`). From torch
+2.15 one that only waits to break the graph holds nothing but where it comes from, which `resolve_source_value` looks
+up. Private names, read against torch 2.11 to 2.15; where they are gone, nothing is known of what was called.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def callee_at(frame: FrameType | None, translator: Any) -> Callee | None:
     while frame is not None:
         if frame.f_code is code:
             values = frame.f_locals
-            return _described(values.get("fn")) if values.get("self") is translator else None
+            if values.get("self") is not translator:
+                return None
+            return _described(values.get("fn")) or _behind_source(values.get("fn"), translator)
         frame = frame.f_back
     return None
 
@@ -58,6 +61,18 @@ def _described(variable: Any) -> Callee | None:
             callee = _of_function(value)
             return None if callee.module.startswith(_OWN) else callee
     return None
+
+
+def _behind_source(variable: Any, translator: Any) -> Callee | None:
+    """The layer that a variable without a value stands for; other objects have a variable that holds them."""
+    source = _held_by(variable).get("source")
+    try:
+        value = translator.output.resolve_source_value(source)
+    except Exception:  # user code may be in between, and what a source cannot be resolved with changes with torch
+        return None
+    of_torch = (kind for kind in type(value).__mro__ if kind.__module__.startswith("torch.nn.modules."))
+    layer = next(of_torch, None)
+    return None if layer is None else Callee(layer.__module__, layer.__qualname__, True)
 
 
 def _held_by(variable: Any) -> dict[str, Any]:

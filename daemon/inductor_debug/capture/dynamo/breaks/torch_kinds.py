@@ -74,6 +74,7 @@ _MODULES: Mapping[BreakCause, tuple[str, ...]] = MappingProxyType(
         BreakCause.NUMPY: ("numpy",),
         BreakCause.TORCHSCRIPT: ("torch.jit",),
         BreakCause.AUTOGRAD: ("torch.autograd",),
+        BreakCause.RECURRENT: ("torch.nn.modules.rnn",),
     }
 )  # fmt: skip
 """Modules whose functions have one reason why they cannot be traced."""

@@ -1,0 +1,102 @@
+"""The matrix: our contract with every torch and every Python that we promise, in environments from the registry.
+
+`npm run matrix` brings nox and uv and runs this; `npm run matrix -- --list` says which environments there are. Without
+more words the cross runs: every torch with one Python, every Python with the newest torch. A Python that the machine
+lacks is skipped and said to be, unless it is asked for by name. uv takes torch's CPU builds where UV_TORCH_BACKEND=cpu
+says so, and what the registry has otherwise (on Linux builds for CUDA, which run on machines without a GPU).
+"""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import nox
+
+_TRIED = runpy.run_path(str(Path(__file__).with_name("daemon") / "inductor_debug" / "system" / "tried_versions.py"))
+TORCH: tuple[str, ...] = _TRIED["TORCH"]
+PYTHON: tuple[str, ...] = _TRIED["PYTHON"]
+USUAL_PYTHON = "3.11"
+"""With which every torch is run; it is what most of our own work is done with."""
+CONTRACT = (
+    "tests/architecture",
+    "tests/schema",
+    "tests/source",
+    "tests/rules",
+    "tests/capture/test_aot.py",
+    "tests/capture/test_fixtures.py",
+    "tests/capture/test_graph_breaks.py",
+    "tests/capture/test_guards.py",
+    "tests/capture/test_inductor.py",
+    "tests/capture/test_loading.py",
+    "tests/capture/test_mock.py",
+    "tests/capture/test_preview.py",
+    "tests/cli/test_check.py",
+    "tests/cli/test_main.py",
+    "tests/cli/test_process.py",
+    "tests/engine/test_real_workers.py",
+    "tests/kerneldiff/test_harness.py",
+    "tests/scripting",
+)
+"""What has to hold with every version: what is found and where, what commands print, what workers survive."""
+_VERSION = "from importlib import metadata; print(metadata.version('torch'))"
+
+nox.options.default_venv_backend = "uv"
+nox.options.reuse_venv = "yes"
+nox.options.tags = ["cross"]
+nox.options.error_on_missing_interpreters = False
+
+
+def _pairs() -> list[object]:
+    every = [(python, torch) for python in PYTHON for torch in TORCH]
+    cross = {(python, torch) for python, torch in every if python == USUAL_PYTHON or torch == TORCH[-1]}
+    return [
+        nox.param(python, torch, id=f"{python}-torch-{torch}", tags=["cross"] if (python, torch) in cross else [])
+        for python, torch in every
+    ]
+
+
+@nox.session
+@nox.parametrize("python,torch", _pairs())
+def contract(session: nox.Session, torch: str) -> None:
+    """Installs what users install next to a torch, sees that the torch is the same, and runs the contract."""
+    session.install(f"torch=={torch}.*")
+    _install_beside_torch(session)
+    _run_contract(session)
+
+
+@nox.session(python=USUAL_PYTHON, tags=["nightly"])
+def nightly(session: nox.Session) -> None:
+    """The contract with torch's newest pre-release, where the machine has an index of those (UV_TORCH_BACKEND)."""
+    session.install("--pre", "--upgrade", "torch")
+    _install_beside_torch(session)
+    _run_contract(session)
+
+
+@nox.session(python=USUAL_PYTHON, tags=["cross"])
+def apart(session: nox.Session) -> None:
+    """The tool in an environment without torch, for an interpreter that has one and nothing of ours."""
+    users = session.create_tmp()
+    python = str(Path(users, "bin", "python"))
+    session.run("uv", "venv", "--quiet", "--clear", "--python", USUAL_PYTHON, users, external=True)
+    session.run("uv", "pip", "install", "--quiet", "--python", python, f"torch=={TORCH[-1]}.*", external=True)
+    session.install("--reinstall-package", "inductor-debug", ".")
+    session.run("python", "-c", "import importlib.util as u; assert u.find_spec('torch') is None")
+    said = session.run(
+        "inductor-debug", "check", "--python", python, "examples/tiny_attention.py", silent=True, success_codes=[0]
+    )
+    assert "[float64]" in str(said), said
+    session.log("found what there is to find with a torch that is elsewhere")
+
+
+def _install_beside_torch(session: nox.Session) -> None:
+    before = session.run("python", "-c", _VERSION, silent=True)
+    session.install("--reinstall-package", "inductor-debug", ".[models,dev]")
+    after = session.run("python", "-c", _VERSION, silent=True)
+    if before != after:
+        session.error(f"installing the tool changed torch from {before} to {after}")
+
+
+def _run_contract(session: nox.Session) -> None:
+    """In one process: a CUDA build of torch bears no forks once anything was compiled (`tests/capture/forked.py`)."""
+    session.run("python", "-m", "pytest", "-p", "no:cacheprovider", *(session.posargs or CONTRACT))
