@@ -377,6 +377,14 @@ export interface BugReportRequest {
 }
 
 /**
+ * A highest rate of floating-point operations, and the formats of numbers that have it.
+ */
+export interface Ceiling {
+  readonly operations_per_second: number;
+  readonly formats: readonly string[];
+}
+
+/**
  * Python state that a call changes and that compiled code relies on.
  *
  * `state_name` is how the code calls it (`self.step`), `seen` what it was before each call, as Python writes it: its
@@ -388,6 +396,22 @@ export interface ChangingState {
   readonly changes_in: StateChange;
   readonly seen: readonly string[];
   readonly every_call: boolean;
+}
+
+/**
+ * `inductorDebug.memory` and `inductorDebug.roofline`: the artifacts are the documents of the targets, as JSON.
+ *
+ * Where the run ended early, they are as far as it came, and `reason` says why it did, at `place`. Where it
+ * `lacks_accelerator`, nothing came because of the one that is chosen: it is none, or nobody says how fast it is.
+ */
+export interface ChartAnswer {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly place?: Location | null;
+  readonly lacks_accelerator?: boolean;
 }
 
 /**
@@ -1824,7 +1848,10 @@ export interface MemoryAccess {
 /**
  * The memory of one run. `peak` is the operation at which most is alive, `place` the expression that runs it.
  *
- * `held` is what is alive at the peak, the largest first.
+ * `held` is what is alive at the peak, the largest first. `pieces` are all pieces of memory, in the order in which
+ * they came, so that the same can be told of every moment. `places` are the expressions that ran, each with its text
+ * and the module that ran it; `operation_places` has the number of the place of each operation, -1 where no code of
+ * the user's ran.
  */
 export interface MemoryDocument {
   readonly schema: number;
@@ -1837,6 +1864,9 @@ export interface MemoryDocument {
   readonly kinds: readonly KindMemory[];
   readonly held: readonly HeldMemory[];
   readonly symbols: Readonly<Record<string, number>>;
+  readonly places: readonly TensorPlace[];
+  readonly operation_places: readonly number[];
+  readonly pieces: readonly MemoryPiece[];
 }
 
 /**
@@ -1866,6 +1896,26 @@ export interface MemoryOverrun {
 export interface MemoryPeak {
   readonly bytes: number;
   readonly place?: TensorPlace | null;
+}
+
+/**
+ * One piece of memory of the whole run, from operation `first` (-1: from before) until `end` operations have run.
+ *
+ * `kind` is what it is until `let_go` operations have run: from then on an activation is only "saved". `module` is the
+ * dotted path of the module that made it, or that it belongs to; `place` the number of the place that made it, -1
+ * where no code of the user's did. `name`, `shape` and `dtype` are as in `HeldMemory`.
+ */
+export interface MemoryPiece {
+  readonly kind: string;
+  readonly name: string;
+  readonly module: string;
+  readonly shape: readonly (number | string)[];
+  readonly dtype: string;
+  readonly bytes: number;
+  readonly first: number;
+  readonly let_go: number;
+  readonly end: number;
+  readonly place: number;
 }
 
 /**
@@ -2308,6 +2358,16 @@ export interface Restickified {
  * What keeps kernels from being faster.
  */
 export type Roof = "memory" | "compute" | "launch";
+
+/**
+ * The costs, the bandwidth of the accelerator's memory (None where nobody says), and its ceilings.
+ */
+export interface RooflineDocument {
+  readonly schema: number;
+  readonly cost: CostDocument;
+  readonly bytes_per_second: number | null;
+  readonly ceilings: readonly Ceiling[];
+}
 
 /**
  * What became of a tensor's values on their way to the device and back.
@@ -3167,6 +3227,8 @@ export interface Commands {
   readonly "inductorDebug.bisect": { readonly request: BisectRequest; readonly answer: BisectAnswer };
   readonly "inductorDebug.transfers": { readonly request: TransfersRequest; readonly answer: TransfersAnswer };
   readonly "inductorDebug.suggest": { readonly request: PageRequest; readonly answer: SuggestAnswer };
+  readonly "inductorDebug.memory": { readonly request: TargetRequest; readonly answer: ChartAnswer };
+  readonly "inductorDebug.roofline": { readonly request: TargetRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.accelerators": { readonly request: AnyFileRequest; readonly answer: AcceleratorList };
   readonly "inductorDebug.compareAccelerators": { readonly request: AcceleratorsRequest; readonly answer: AcceleratorsAnswer };
   readonly "inductorDebug.sizes": { readonly request: FileRequest; readonly answer: readonly TargetSizes[] };

@@ -10,12 +10,14 @@ from forked import Job, analyze
 from inductor_debug.accelerators.profile import Profile, load_document, read_profile
 from inductor_debug.engine.live_tensors.line import KnownTimeline, Question, RanTimeline, line_tensors
 from inductor_debug.engine.live_tensors.memory_run import memory_of
+from inductor_debug.engine.text.source_files import texts_as_ran
 from inductor_debug.report.charts.memory_chart import memory_chart
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.memory_text import MemoryText
 from inductor_debug_schema import LineTensors, TensorRow, TensorsSeen
+from inductor_debug_schema.answers.memory_document import MemoryDocument
 
 pytestmark = pytest.mark.torch
 
@@ -260,6 +262,16 @@ def test_a_file_that_was_not_run_says_so(tmp_path: Path) -> None:
     assert document.why == "Nothing in this file was run, so nothing is known of its tensors."
 
 
+def stacked(document: MemoryDocument) -> dict[str, list[int]]:
+    """The bytes of each kind while each operation runs, added up from the pieces."""
+    found: dict[str, list[int]] = {}
+    for piece in document.pieces:
+        for operation in range(max(piece.first, 0), min(piece.end, document.operations)):
+            kind = piece.kind if operation < piece.let_go else "saved"
+            found.setdefault(kind, [0] * document.operations)[operation] += piece.bytes
+    return found
+
+
 def test_memory_over_a_run_is_told_by_kind_with_what_autograd_keeps(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
     path.write_text(
@@ -280,7 +292,7 @@ def test_memory_over_a_run_is_told_by_kind_with_what_autograd_keeps(tmp_path: Pa
         )
     )
     (seen,) = (event for event in analyze(path, trace_tensors=True).events if isinstance(event, TensorsSeen))
-    document = memory_of("Net", str(path), seen.timeline)
+    document = memory_of("Net", str(path), seen.timeline, texts_as_ran(str(path), ""))
     by_kind = {kind.kind: kind.bytes for kind in document.kinds}
     weights = 4 * (64 * 1024 + 1024 + 1024 * 8 + 8)
     assert set(by_kind["parameter"]) == {weights}
@@ -293,6 +305,16 @@ def test_memory_over_a_run_is_told_by_kind_with_what_autograd_keeps(tmp_path: Pa
     assert document.place.range.start.line == 11
     assert [(row.kind, row.bytes) for row in document.held[:2]] == [("activation", wide)] * 2
     assert all(len(kind.bytes) == document.operations for kind in document.kinds)
+    assert stacked(document) == by_kind, "pieces tell the same of every moment"
+    assert [place.text for place in document.places] == [
+        "self.wide(x)",
+        "self.wide(x).exp()",
+        "self.narrow(self.wide(x).exp())",
+        "self.narrow(self.wide(x).exp()).relu()",
+    ]
+    assert [document.operation_places[at] for at in (0, document.operations - 1)] == [0, 3]
+    by_name = {piece.name: piece for piece in document.pieces}
+    assert (by_name["wide.weight"].module, by_name["wide.weight"].place) == ("wide", -1)
     places = FileNames(str(tmp_path), str(tmp_path), {})
     text = MemoryText(places, ShownTexts(), Styler(False)).text(document)
     assert "self.wide(x).exp()" in text

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Union
 
 from inductor_debug_schema.positions import Location
+from inductor_debug_schema.tensors import TensorPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,34 @@ class HeldMemory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPiece:
+    """One piece of memory of the whole run, from operation `first` (-1: from before) until `end` operations have run.
+
+    `kind` is what it is until `let_go` operations have run: from then on an activation is only "saved". `module` is the
+    dotted path of the module that made it, or that it belongs to; `place` the number of the place that made it, -1
+    where no code of the user's did. `name`, `shape` and `dtype` are as in `HeldMemory`.
+    """
+
+    kind: str
+    name: str
+    module: str
+    shape: list[Union[int, str]]
+    dtype: str
+    bytes: int
+    first: int
+    let_go: int
+    end: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDocument:
     """The memory of one run. `peak` is the operation at which most is alive, `place` the expression that runs it.
 
-    `held` is what is alive at the peak, the largest first.
+    `held` is what is alive at the peak, the largest first. `pieces` are all pieces of memory, in the order in which
+    they came, so that the same can be told of every moment. `places` are the expressions that ran, each with its text
+    and the module that ran it; `operation_places` has the number of the place of each operation, -1 where no code of
+    the user's ran.
     """
 
     schema: int
@@ -58,3 +83,6 @@ class MemoryDocument:
     kinds: list[KindMemory]
     held: list[HeldMemory]
     symbols: dict[str, int]
+    places: list[TensorPlace]
+    operation_places: list[int]
+    pieces: list[MemoryPiece]

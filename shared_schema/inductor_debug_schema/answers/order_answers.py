@@ -139,6 +139,18 @@ class SuggestAnswer(PagedOutcome):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ChartAnswer(OrderOutcome):
+    """`inductorDebug.memory` and `inductorDebug.roofline`: the artifacts are the documents of the targets, as JSON.
+
+    Where the run ended early, they are as far as it came, and `reason` says why it did, at `place`. Where it
+    `lacks_accelerator`, nothing came because of the one that is chosen: it is none, or nobody says how fast it is.
+    """
+
+    place: Union[Location, None] = None
+    lacks_accelerator: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class AcceleratorsAnswer(PagedOutcome):
     """`inductorDebug.compareAccelerators`: the comparison with as many findings as fit; `place` of what `reason` says.
 

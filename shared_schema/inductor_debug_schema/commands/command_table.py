@@ -12,6 +12,7 @@ from inductor_debug_schema.accelerator_entries import AcceleratorList
 from inductor_debug_schema.answers.order_answers import (
     AcceleratorsAnswer,
     BisectAnswer,
+    ChartAnswer,
     DiffAnswer,
     GraphAnswer,
     ReportAnswer,
@@ -43,6 +44,7 @@ from inductor_debug_schema.commands.command_requests import (
     ReportRequest,
     ReproRequest,
     SetSizesRequest,
+    TargetRequest,
     TensorsRequest,
     TransfersRequest,
     WorkspaceRequest,
@@ -84,6 +86,8 @@ REPRO = Command[ReproRequest, ReproAnswer]("inductorDebug.repro")
 BISECT = Command[BisectRequest, BisectAnswer]("inductorDebug.bisect")
 TRANSFERS = Command[TransfersRequest, TransfersAnswer]("inductorDebug.transfers")
 SUGGEST = Command[PageRequest, SuggestAnswer]("inductorDebug.suggest")
+MEMORY = Command[TargetRequest, ChartAnswer]("inductorDebug.memory")
+ROOFLINE = Command[TargetRequest, ChartAnswer]("inductorDebug.roofline")
 ACCELERATORS = Command[AnyFileRequest, AcceleratorList]("inductorDebug.accelerators")
 COMPARE_ACCELERATORS = Command[AcceleratorsRequest, AcceleratorsAnswer]("inductorDebug.compareAccelerators")
 SIZES = Command[FileRequest, list[TargetSizes]]("inductorDebug.sizes")
@@ -111,6 +115,8 @@ COMMANDS: tuple[Command[Any, Any], ...] = (
     BISECT,
     TRANSFERS,
     SUGGEST,
+    MEMORY,
+    ROOFLINE,
     ACCELERATORS,
     COMPARE_ACCELERATORS,
     SIZES,

@@ -10,7 +10,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from inductor_debug_schema import Stage, to_wire
@@ -24,14 +24,15 @@ from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.accelerators.profile import Profile, read_profile
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.cli.support import console
-from inductor_debug.cli.support.captured import costs_of, guards_of, is_artifact, read_statistics, statistics_of
+from inductor_debug.cli.support.captured import guards_of, is_artifact, read_statistics, statistics_of
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
-from inductor_debug.engine.live_tensors.memory_run import memory_of
+from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
+from inductor_debug.engine.text.source_files import texts_as_ran
 from inductor_debug.report.charts.canvas import ChartsUnavailableError
 from inductor_debug.report.charts.memory_chart import memory_chart
 from inductor_debug.report.charts.roofline import roofline
@@ -85,11 +86,6 @@ def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
     return (Stage(arguments.stage),) if arguments.stage else ()
 
 
-def _memories(done: Done) -> list[MemoryDocument]:
-    path = done.performed.report.path
-    return [memory_of(target, path, timeline) for target, timeline in done.performed.timelines.items()]
-
-
 TYPES: dict[str, Type[Any]] = {
     "summary": Type(
         "op counts, dtypes, bytes, FLOPs, the peak of memory, and at stage inductor kernels",
@@ -113,7 +109,7 @@ TYPES: dict[str, Type[Any]] = {
     ),
     "cost": Type(
         "bytes, FLOPs, and the seconds that each expression, line and module takes at least on the accelerator",
-        order=lambda arguments: Order(stages=_stages(arguments) or (Stage.AOT,), keep_costs=True),
+        order=lambda arguments: replace(COSTS, stages=_stages(arguments) or COSTS.stages),
         documents=lambda done: costs_of(done.performed.artifacts),
         text=lambda document, view: CostText(view.places, view.sources, view.styler).text(document),
         ordered=in_order,
@@ -122,8 +118,10 @@ TYPES: dict[str, Type[Any]] = {
     ),
     "memory": Type(
         "the memory that is alive while each operation of a run runs, its peak, and who holds it",
-        order=lambda arguments: Order(stages=(Stage.PREVIEW,), trace_tensors=True),
-        documents=_memories,
+        order=lambda arguments: MEMORY,
+        documents=lambda done: memories_of(
+            done.performed, texts_as_ran(done.performed.report.path, done.performed.text)
+        ),
         text=lambda document, view: MemoryText(view.places, view.sources, view.styler).text(document),
         stages=(Stage.PREVIEW,),
         svg=lambda documents, view: memory_chart(documents, view.places),

@@ -7,7 +7,7 @@ import json
 import os
 import re
 
-from inductor_debug_schema import LineTensors, Stage, to_wire
+from inductor_debug_schema import LineTensors, to_wire
 
 from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.accelerators.profile import read_profile
@@ -16,8 +16,8 @@ from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.live_tensors.line import KnownTimeline, Question, RanTimeline, line_tensors
+from inductor_debug.engine.orders.charting import MEMORY
 from inductor_debug.engine.orders.file_targets import FileTarget
-from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.engine.text.source_files import read_source
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     done = perform_order(
         subject,
-        Order(stages=(Stage.PREVIEW,), trace_tensors=True),
+        MEMORY,
         said(arguments, subject.path),
         quiet=arguments.quiet,
     )

@@ -13,7 +13,6 @@ from inductor_debug_schema import (
     WireError,
     from_wire,
 )
-from inductor_debug_schema.answers.cost_document import CostDocument
 from inductor_debug_schema.answers.guards_document import GuardsDocument
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
@@ -42,15 +41,6 @@ def guards_of(artifacts: Iterable[ArtifactMade]) -> list[GuardsDocument]:
         from_wire(GuardsDocument, json.loads(made.content))
         for made in artifacts
         if made.kind is ArtifactKind.STATISTICS and made.title == "guards"
-    ]
-
-
-def costs_of(artifacts: Iterable[ArtifactMade]) -> list[CostDocument]:
-    """What targets cost at least, among `artifacts`."""
-    return [
-        from_wire(CostDocument, json.loads(made.content))
-        for made in artifacts
-        if made.kind is ArtifactKind.STATISTICS and made.title == "costs"
     ]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 
-from inductor_debug_schema import Location, TensorTimeline, TimelineStorage, TimelineTensor
-from inductor_debug_schema.answers.memory_document import HeldMemory, KindMemory, MemoryDocument
+from inductor_debug_schema import Location, TensorPlace, TensorTimeline, TimelineStorage, TimelineTensor
+from inductor_debug_schema.answers.memory_document import HeldMemory, KindMemory, MemoryDocument, MemoryPiece
 
 from inductor_debug.engine.live_tensors.moment import Moment, memory_over, storage_alive
+from inductor_debug.engine.live_tensors.tensor_places import TensorPlaces
 
 SCHEMA = 1
 SAVED = "saved"
@@ -16,8 +18,8 @@ KINDS = ("parameter", "buffer", "constant", "input", SAVED, "activation")
 """In the order in which they are stacked: what stays first."""
 
 
-def memory_of(target: str, path: str, timeline: TensorTimeline) -> MemoryDocument:
-    """The document about the run of `target`, a target of the file at `path`."""
+def memory_of(target: str, path: str, timeline: TensorTimeline, text_of: Callable[[str], str | None]) -> MemoryDocument:
+    """The document about the run of `target`, a target of the file at `path`; `text_of` has the texts that ran."""
     memory = memory_over(timeline)
     peak = max(range(len(memory)), key=memory.__getitem__, default=-1)
     owners, ends = _owners(timeline), _last_uses(timeline)
@@ -27,6 +29,7 @@ def memory_of(target: str, path: str, timeline: TensorTimeline) -> MemoryDocumen
         for number, storage in enumerate(timeline.storages)
         if storage.bytes and storage_alive(storage, moment)
     ]
+    places = _Places(TensorPlaces(timeline, path, None, text_of), timeline.operations)
     return MemoryDocument(
         schema=SCHEMA,
         target=target,
@@ -38,7 +41,64 @@ def memory_of(target: str, path: str, timeline: TensorTimeline) -> MemoryDocumen
         kinds=_kinds(timeline, owners, ends),
         held=sorted(held, key=lambda row: -row.bytes),
         symbols=timeline.symbols,
+        places=places.all,
+        operation_places=places.of_operations,
+        pieces=[
+            _piece(storage, owners.get(number), ends.get(number, storage.end), places)
+            for number, storage in enumerate(timeline.storages)
+            if storage.bytes
+        ],
     )
+
+
+class _Places:
+    """The places of a run's operations, each once: what one expression runs in two modules has two."""
+
+    def __init__(self, known: TensorPlaces, operations: int) -> None:
+        self.all: list[TensorPlace] = []
+        numbers: dict[tuple[str, int, int, int, int, str], int] = {}
+        self.of_operations = [self._number(known.of_op(operation), numbers) for operation in range(operations)]
+
+    def _number(self, place: TensorPlace | None, numbers: dict[tuple[str, int, int, int, int, str], int]) -> int:
+        if place is None:
+            return -1
+        start, end = place.range.start, place.range.end
+        key = (place.path, start.line, start.character, end.line, end.character, place.module)
+        if key not in numbers:
+            numbers[key] = len(self.all)
+            self.all.append(place)
+        return numbers[key]
+
+    def made_by(self, operation: int) -> int:
+        """The number of the place of an operation; -1 for what was there before the first."""
+        return self.of_operations[operation] if 0 <= operation < len(self.of_operations) else -1
+
+
+def _piece(storage: TimelineStorage, owner: TimelineTensor | None, used_until: int, places: _Places) -> MemoryPiece:
+    kind, place = _kind_of(owner), places.made_by(storage.first)
+    name = owner.name if owner is not None else ""
+    return MemoryPiece(
+        kind=kind,
+        name=name,
+        module=places.all[place].module if place >= 0 else _module_of(kind, name),
+        shape=list(owner.shape) if owner is not None else [],
+        dtype=owner.dtype if owner is not None else "",
+        bytes=storage.bytes,
+        first=storage.first,
+        let_go=_let_go(storage, used_until) if kind == KINDS[-1] else storage.end,
+        end=storage.end,
+        place=place,
+    )
+
+
+def _module_of(kind: str, name: str) -> str:
+    """The module that a parameter or buffer called `name` belongs to."""
+    return name.rpartition(".")[0] if kind in ("parameter", "buffer") else ""
+
+
+def _let_go(storage: TimelineStorage, used_until: int) -> int:
+    """How many operations have run when the run is done with an activation, if not before it is gone."""
+    return min(max(used_until, storage.first, 0), storage.end)
 
 
 def _owners(timeline: TensorTimeline) -> dict[int, TimelineTensor]:
@@ -69,7 +129,7 @@ def _kinds(timeline: TensorTimeline, owners: dict[int, TimelineTensor], ends: di
     for number, storage in enumerate(timeline.storages):
         kind = _kind_of(owners.get(number))
         first, end = max(storage.first, 0), min(storage.end, timeline.operations)
-        let_go = min(max(ends.get(number, end), first), end) if kind == KINDS[-1] else end
+        let_go = min(_let_go(storage, ends.get(number, end)), end) if kind == KINDS[-1] else end
         for name, start, stop in ((kind, first, let_go), (SAVED, let_go, end)):
             changes[name][start] += storage.bytes
             changes[name][stop] -= storage.bytes

@@ -10,6 +10,7 @@ import os
 import stat
 import tokenize
 from collections import OrderedDict
+from collections.abc import Callable
 
 from inductor_debug_schema import Finding, Position, Range, Severity, Stage
 
@@ -51,6 +52,18 @@ def read_source(path: str) -> str | Finding:
     except NotebookError as error:
         return unreadable(path, str(error))
     return size_fault(path, text) or text
+
+
+def texts_as_ran(path: str, ran: str) -> Callable[[str], str | None]:
+    """What has the text of each file of a run: `ran` for the one at `path`, "" for what is on disk, as for others."""
+
+    def text_of(other: str) -> str | None:
+        if other == path and ran:
+            return ran
+        text = read_source(other)
+        return None if isinstance(text, Finding) else text
+
+    return text_of
 
 
 def decode(path: str, content: bytes) -> str | Finding:

@@ -16,6 +16,7 @@ from inductor_debug_schema.answers.cost_document import CostDocument, Expression
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.report.charts.canvas import INK, MUTED, figure, plain, svg
 from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.roofs import ceilings_of
 from inductor_debug.rules.amounts import in_thousands
 
 _WIDTH, _HEIGHT = 9.0, 5.2
@@ -89,25 +90,17 @@ def _draw(axes: Any, document: CostDocument, profile: Profile | None, places: Fi
 def _roofs(axes: Any, profile: Profile | None, low: float, high: float) -> None:
     """The memory's slope, and a ceiling for each dtype whose rate is known."""
     speed = profile.speed if profile is not None else None
-    if speed is None:
-        return
-    bandwidth = speed.bytes_per_second
-    dtypes = dict.fromkeys([*speed.operations_per_second, *speed.matrix_operations_per_second])
-    rates: dict[float, list[str]] = {}
-    for dtype in dtypes:
-        rate = speed.product_rate(dtype, tf32=False)
-        if rate is not None:
-            rates.setdefault(rate, []).append(dtype)
-    if speed.tf32_operations_per_second:
-        rates.setdefault(speed.tf32_operations_per_second, []).append("tf32")
-    if bandwidth and rates:
-        top = max(rates)
+    bandwidth = speed.bytes_per_second if speed is not None else None
+    ceilings = ceilings_of(profile)
+    if bandwidth and ceilings:
+        top = ceilings[0].operations_per_second
         axes.plot([low, top / bandwidth], [low * bandwidth, top], color=INK, linewidth=1.2)
-    for rate, names in rates.items():
+    for ceiling in ceilings:
+        rate = ceiling.operations_per_second
         start = rate / bandwidth if bandwidth else low
         axes.plot([start, high], [rate, rate], color=INK, linewidth=0.8)
         axes.annotate(
-            ", ".join(names),
+            ", ".join(ceiling.formats),
             (high, rate),
             xytext=(-3, 2),
             textcoords="offset points",

@@ -22,6 +22,7 @@ from inductor_debug.server.commands.bisect_commands import bisect, transfers
 from inductor_debug.server.commands.bug_report_commands import bug_report
 from inductor_debug.server.commands.calls import Call, Token, call_of
 from inductor_debug.server.commands.check_commands import cancel, check, infer_anew, restart
+from inductor_debug.server.commands.cost_commands import memory, roofline, suggest
 from inductor_debug.server.commands.diff_commands import diff
 from inductor_debug.server.commands.explain_command import explain
 from inductor_debug.server.commands.graph_commands import graph
@@ -30,7 +31,6 @@ from inductor_debug.server.commands.outline_commands import directive, outline
 from inductor_debug.server.commands.report_commands import report
 from inductor_debug.server.commands.repro_commands import repro
 from inductor_debug.server.commands.size_commands import set_sizes, sizes
-from inductor_debug.server.commands.suggest_command import suggest
 from inductor_debug.server.commands.tensor_commands import tensors
 from inductor_debug.server.commands.workspace_command import check_workspace
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
@@ -77,6 +77,8 @@ _SERVED = (
     ServerCommand(table.BISECT, bisect),
     ServerCommand(table.TRANSFERS, transfers),
     ServerCommand(table.SUGGEST, suggest),
+    ServerCommand(table.MEMORY, memory),
+    ServerCommand(table.ROOFLINE, roofline),
     ServerCommand(table.ACCELERATORS, accelerators),
     ServerCommand(table.COMPARE_ACCELERATORS, compare_accelerators),
     ServerCommand(table.SIZES, sizes),

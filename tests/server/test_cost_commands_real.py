@@ -1,0 +1,108 @@
+"""The commands for charts with real workers and a real client: what their files say, and why there are none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inductor_debug_schema import ChartAnswer, from_wire
+from inductor_debug_schema.answers.memory_document import MemoryDocument
+from inductor_debug_schema.answers.roofline_document import RooflineDocument
+from server_harness import Process
+
+pytestmark = pytest.mark.torch
+
+Serve = Callable[..., Awaitable[Process]]
+MODEL = """\
+import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(256, 64),)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Linear(64, 1024)
+        self.narrow = nn.Linear(1024, 8)
+
+    def forward(self, x):
+        h = self.wide(x).exp()
+        return self.narrow(h).relu()
+"""
+
+
+async def asked(serve: Serve, folder: Path, chart: str, *, text: str = MODEL, accelerator: str = "") -> ChartAnswer:
+    choice = f'accelerator = "{accelerator}"\n' if accelerator else ""
+    (folder / "pyproject.toml").write_text(f"[tool.inductor-debug]\n{choice}", encoding="utf-8")
+    path = folder / "net.py"
+    path.write_text(text, encoding="utf-8")
+    client = await serve("--cache-folder", str(folder / "cache"))
+    await client.initialize(processId=os.getpid(), workspaceFolders=[{"uri": folder.as_uri(), "name": "project"}])
+    params = {"command": f"inductorDebug.{chart}", "arguments": [{"uri": path.as_uri(), "target": "Net"}]}
+    answered = await client.request("workspace/executeCommand", params)
+    return from_wire(ChartAnswer, answered["result"])
+
+
+def kept(answer: ChartAnswer) -> Any:
+    (reference,) = answer.artifacts
+    return json.loads(Path(reference.path).read_bytes())
+
+
+async def test_memory_of_every_moment_comes_with_its_expressions(serve: Serve, tmp_path: Path) -> None:
+    answer = await asked(serve, tmp_path, "memory")
+    assert (answer.reason, answer.lacks_accelerator) == (None, False)
+    document = from_wire(MemoryDocument, kept(answer))
+    assert (document.target, document.path) == ("Net", str(tmp_path / "net.py"))
+    peak = document.places[document.operation_places[document.peak]]
+    assert (peak.text, peak.range.start.line) == ("self.wide(x).exp()", 12)
+    alive = [piece for piece in document.pieces if piece.first <= document.peak < piece.end]
+    assert sum(piece.bytes for piece in alive) == document.peak_bytes
+    made_there = [piece for piece in document.pieces if piece.first == document.peak]
+    assert [(piece.shape, document.places[piece.place].text) for piece in made_there] == [
+        ([256, 1024], "self.wide(x).exp()")
+    ]
+
+
+async def test_a_roofline_has_the_costs_and_the_roofs_of_the_accelerator(serve: Serve, tmp_path: Path) -> None:
+    answer = await asked(serve, tmp_path, "roofline", accelerator="h100")
+    document = from_wire(RooflineDocument, kept(answer))
+    assert document.bytes_per_second == pytest.approx(3.352e12, rel=0.01)
+    rates = {name: ceiling.operations_per_second for ceiling in document.ceilings for name in ceiling.formats}
+    assert rates["bfloat16"] > rates["tf32"] > rates["float32"]
+    by_text = {row.text: row for row in document.cost.expressions if not row.backward}
+    product = by_text["self.wide(x)"]
+    assert product.cost.operations == 2 * 256 * 64 * 1024
+    assert product.cost.seconds is not None
+    assert product.cost.operations / product.cost.seconds <= max(rates.values())
+    assert any(row.backward for row in document.cost.expressions)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "words"), [("", "none is chosen. Choose the one"), ("mock", "Nobody says how fast")]
+)
+async def test_without_roofs_one_is_told_what_to_choose(
+    serve: Serve, tmp_path: Path, accelerator: str, words: str
+) -> None:
+    answer = await asked(serve, tmp_path, "roofline", accelerator=accelerator)
+    assert (answer.artifacts, answer.lacks_accelerator) == ([], True)
+    assert words in (answer.reason or "")
+
+
+@pytest.mark.parametrize("chart", ["memory", "roofline"])
+async def test_what_does_not_run_is_told_with_its_place(serve: Serve, tmp_path: Path, chart: str) -> None:
+    broken = MODEL.replace("nn.Linear(1024, 8)", "nn.Linear(1000, 8)")
+    answer = await asked(serve, tmp_path, chart, text=broken, accelerator="h100")
+    assert "1024" in (answer.reason or "")
+    assert answer.place is not None
+    assert answer.place.range.start.line == 13
+    if chart == "roofline":
+        assert answer.artifacts == []
+    else:
+        document = from_wire(MemoryDocument, kept(answer))
+        assert [place.text for place in document.places][:2] == ["self.wide(x)", "self.wide(x).exp()"], (
+            "as far as it ran"
+        )
