@@ -138,6 +138,7 @@ TRUTH = {
         RadianceField: f32[40, 8]
         MultiboxLoss: f32[2, 100, 4]; f32[2, 100, 21]; f32[2, 100, 4]; i64[2, 100]
         LazyClassifier: f32[2, 3, 64, 64]
+        PretrainedTagger: i64[2, 16]
         VocabularyTagger: i64[2, 16]; i64[2, 16]
         FieldClassifier: i64[2, 16]
         TableGrader: i64[2, 16]

@@ -10,6 +10,7 @@ import needed
 import pytest
 import torch
 from inductor_debug.kerneldiff.plots import plots
+from inductor_debug.system.matplotlib_figures import MatplotlibUnavailableError
 
 pytestmark = pytest.mark.torch
 
@@ -82,5 +83,5 @@ def test_outputs_and_graphs_have_pictures() -> None:
 
 def test_without_matplotlib_words_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(plots.PlotsUnavailableError, match="pip install matplotlib"):
+    with pytest.raises(MatplotlibUnavailableError, match="pip install matplotlib"):
         plots.heatmap(torch.ones(2), torch.zeros(2))

@@ -155,13 +155,13 @@ def _answer(opened: OpenFile, candidate: Candidate, report: DiffReport) -> None:
 
 def _draw(opened: OpenFile, report: DiffReport, comparison: Comparison) -> None:
     from inductor_debug.kerneldiff.plots.pictures import pictures_of
-    from inductor_debug.kerneldiff.plots.plots import PlotsUnavailableError
+    from inductor_debug.system.matplotlib_figures import MatplotlibUnavailableError
 
     try:
         for title, picture in pictures_of(report, comparison.compared):
             kind = ArtifactKind.VISUALIZATIONS
             opened.emit(ArtifactMade(kind, title, ".png", "image/png", picture, target=report.target))
-    except PlotsUnavailableError as error:
+    except MatplotlibUnavailableError as error:
         report.notes.append(f"There are no pictures: {error}")
 
 

@@ -102,7 +102,7 @@ class KernelDiffHarness:
             generate_visualizations: also draw PNGs into `visualizations/`; needs matplotlib.
 
         Raises:
-            PlotsUnavailableError: pictures are wanted and matplotlib is not installed.
+            MatplotlibUnavailableError: pictures are wanted and matplotlib is not installed.
         """
         started = time.perf_counter()
         try:
@@ -151,7 +151,7 @@ def draw(report: DiffReport, compared: Sequence[Pair], folder: str) -> list[str]
     """Writes the pictures of a comparison into `folder`; returns their absolute paths.
 
     Raises:
-        PlotsUnavailableError: matplotlib is not installed.
+        MatplotlibUnavailableError: matplotlib is not installed.
     """
     from inductor_debug.kerneldiff.plots.pictures import file_name, pictures_of
 

@@ -42,6 +42,11 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.splitlines()))
 
 
+def shortened(text: str, most: int) -> str:
+    """`text`, or as many of its first characters as leave room for "…" among `most`."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def printable(text: str) -> str:
     """`text` with control characters replaced, line breaks kept; safe to print."""
     return "\n".join("".join(shown for shown, _ in cells(line)) for line in text.split("\n"))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from inductor_debug_schema import Checked, TargetReport
 
 from inductor_debug.engine.results.target_coverage import WORDS, sizes_set
-from inductor_debug.report.cells import one_line
+from inductor_debug.report.cells import one_line, shortened
 from inductor_debug.report.run_report import CheckedFile
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import counted
@@ -46,7 +46,7 @@ def _named(files: Sequence[CheckedFile], checked: Checked) -> str:
     names = []
     for file, target in found[:MOST_NAMED]:
         name = f"{file.shown}::{target.name}" if len(files) > 1 else target.name
-        names.append(f"{name} ({_shortened(target.why)})")
+        names.append(f"{name} ({shortened(target.why.rstrip('.'), _LONGEST)})")
     if len(found) > MOST_NAMED:
         names.append(f"{len(found) - MOST_NAMED} more (all with --verbose)")
     return one_line(f"{WORDS[checked]}: {', '.join(names)}")
@@ -55,8 +55,3 @@ def _named(files: Sequence[CheckedFile], checked: Checked) -> str:
 def _is_class(file: CheckedFile, target: TargetReport, sources: ShownTexts) -> bool:
     """Whether a class is what offers the target, as far as its line tells."""
     return (sources.of(file.path).line(target.line) or "").lstrip().startswith("class ")
-
-
-def _shortened(text: str) -> str:
-    text = text.rstrip(".")
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -298,6 +298,18 @@ class VocabularyTagger(nn.Module):
         return self.head(hidden)
 
 
+class PretrainedTagger(nn.Module):
+    """Takes an array where most take a tensor."""
+
+    def __init__(self, vectors):
+        super().__init__()
+        self.words = nn.Embedding.from_pretrained(torch.from_numpy(vectors))
+        self.head = nn.Linear(vectors.shape[1], 7)
+
+    def forward(self, words):
+        return self.head(self.words(words))
+
+
 class FieldClassifier(nn.Module):
     """`dataset` is a name on the command line, and an object once its data are loaded."""
 

@@ -24,7 +24,8 @@ from inductor_debug.kerneldiff.judging.diff_report import DiffReport, Verdict
 from inductor_debug.kerneldiff.metrics.comparison_config import ComparisonConfig
 from inductor_debug.kerneldiff.metrics.metrics import TensorComparison
 from inductor_debug.kerneldiff.plots.error_maps import error_map
-from inductor_debug.kerneldiff.plots.plots import PlotsUnavailableError, heatmap
+from inductor_debug.kerneldiff.plots.plots import heatmap
+from inductor_debug.system.matplotlib_figures import MatplotlibUnavailableError
 from torch import nn
 
 DEVICE = ""
@@ -360,7 +361,7 @@ def run(device: str) -> dict[str, str]:
             torch._dynamo.reset()
             try:
                 case()
-            except PlotsUnavailableError:
+            except MatplotlibUnavailableError:
                 found[name] = ""
             except Exception:
                 found[name] = traceback.format_exc()

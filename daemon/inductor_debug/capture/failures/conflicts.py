@@ -318,7 +318,8 @@ def _of_module(module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, An
     if not isinstance(given, Operand):
         return None
     if isinstance(module, nn.RNNBase):
-        return layer_calls.recurrent(module.input_size, given)
+        dtype = str(next(module.parameters()).dtype).removeprefix("torch.")
+        return layer_calls.recurrent(module.input_size, dtype, given)
     if isinstance(module, nn.RNNCellBase):
         return layer_calls.recurrent_cell(module.input_size, given)
     ranks = next((ranks for kind, ranks in _RANKS.items() if isinstance(module, kind)), None)

@@ -14,6 +14,8 @@ from typing import Any
 from inductor_debug_schema import UnknownName
 from torch import nn
 
+from inductor_debug.capture.runtime import foreign
+
 _READ = 0.15
 """How much less alike a name counts that the code reads elsewhere: one that is set and never read is rather meant."""
 
@@ -79,20 +81,8 @@ def _title(owner: Any) -> str:
 def _attributes(owner: Any) -> set[str]:
     kinds = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
     found = {name for kind in kinds for name in vars(kind)}
-    own = _own_dict(owner)
-    found.update(own)
-    if isinstance(owner, nn.Module):
-        for group in ("_modules", "_parameters", "_buffers"):
-            found.update(own.get(group, ()))
+    found.update(foreign.members_of(owner) if isinstance(owner, nn.Module) else foreign.namespace(owner))
     return {name for name in found if isinstance(name, str) and not name.startswith("__")}
-
-
-def _own_dict(owner: Any) -> dict[str, Any]:
-    try:
-        own = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        return {}
-    return own if isinstance(own, dict) else dict(own)
 
 
 def _innermost(traceback: TracebackType | None) -> FrameType | None:

@@ -61,7 +61,7 @@ class NodeRecord:
         self._work: dict[Node, _Work] = {}
         self._rows: dict[Node, tuple[str, str]] = {}
         ran = exemplified(recording)
-        self._examples = examples_in(recording)
+        self._examples = {} if ran is recording else examples_in(recording)
         for op, node in zip(ran.ops, nodes, strict=True):
             if node is not None:
                 _count(self._work.setdefault(node, _Work()), op)

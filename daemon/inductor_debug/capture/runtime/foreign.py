@@ -44,6 +44,16 @@ def namespace(thing: Any) -> dict[str, Any]:
         return {}
 
 
+def members_of(module: Any) -> dict[str, Any]:
+    """The attributes of a module of torch by name, parameters, buffers and parts too; no property is run.
+
+    A constructor that has not ended may not have made the tables of these.
+    """
+    own = namespace(module)
+    tables = (own.get(kind, {}) for kind in ("_parameters", "_buffers", "_modules"))
+    return {**own, **{name: value for table in tables for name, value in table.items()}}
+
+
 def _own(thing: Any) -> Any:
     getter = types.ModuleType if is_a(thing, types.ModuleType) else object
     return getter.__getattribute__(thing, "__dict__")

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from inductor_debug_schema import Stage, to_wire
 from inductor_debug_schema.answers.constraints_document import ConstraintsDocument
@@ -33,7 +33,6 @@ from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.engine.text.source_files import texts_as_ran
-from inductor_debug.report.charts.canvas import ChartsUnavailableError
 from inductor_debug.report.charts.memory_chart import memory_chart
 from inductor_debug.report.charts.roofline import roofline
 from inductor_debug.report.cost_rows import SORTS, in_order
@@ -46,6 +45,7 @@ from inductor_debug.report.text.cost_text import CostText
 from inductor_debug.report.text.guards_text import GuardsText
 from inductor_debug.report.text.memory_text import MemoryText
 from inductor_debug.report.text.statistics_text import StatisticsText
+from inductor_debug.system.matplotlib_figures import MatplotlibUnavailableError
 
 Document = TypeVar("Document", StatisticsDocument, ConstraintsDocument, GuardsDocument, CostDocument, MemoryDocument)
 
@@ -146,7 +146,7 @@ exit codes: 0, or 2 where something could not be analysed
 """
 
 
-FAILURES = (ConfigurationError, ArtifactError, ProfileError, ChartsUnavailableError)
+FAILURES = (ConfigurationError, ArtifactError, ProfileError, MatplotlibUnavailableError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -177,13 +177,14 @@ def run(arguments: argparse.Namespace) -> int:
     documents: list[Any] = []
     shown: dict[str, str] = {}
     troubles: list[str] = []
-    profiles: list[Profile] = []
+    profile: Profile | None = None
     output = Output(arguments.output, utf8=arguments.format != "text")
     for words in arguments.subjects:
-        found, trouble = _documents(kind, words, arguments, shown, profiles)
-        documents += found
-        troubles += [trouble] if trouble else []
-    output.write(_rendered(kind, documents, arguments, shown, profiles[-1] if profiles else None))
+        found = _found(kind, words, arguments, shown)
+        documents += found.documents
+        troubles += [found.trouble] if found.trouble else []
+        profile = found.profile or profile
+    output.write(_rendered(kind, documents, arguments, shown, profile))
     output.commit()
     for trouble in troubles:
         console.fail(trouble)
@@ -203,21 +204,27 @@ def _not_offered(kind: Type[Document], arguments: argparse.Namespace) -> str:
     return ""
 
 
-def _documents(
-    kind: Type[Document], words: str, arguments: argparse.Namespace, shown: dict[str, str], profiles: list[Profile]
-) -> tuple[list[Document], str | None]:
-    """The documents of one subject, and why there are none or not all; `profiles` gets the accelerator."""
+class _Found(NamedTuple):
+    """The documents of one subject, why there are none or not all, and the accelerator that was chosen."""
+
+    documents: list[Any]
+    trouble: str = ""
+    profile: Profile | None = None
+
+
+def _found(kind: Type[Document], words: str, arguments: argparse.Namespace, shown: dict[str, str]) -> _Found:
+    """What is found for one subject; `shown` gets what its file is called."""
     if kind.read is not None and is_artifact(words, ".json"):
-        return [kind.read(words)], None
+        return _Found([kind.read(words)])
     subject = subject_of(words)
     shown[subject.path] = subject.shown
     done = perform_order(subject, kind.order(arguments), said(arguments, subject.path), quiet=arguments.quiet)
-    profiles += [read_profile(done.settings.profile)] if done.settings.chosen_accelerator else []
+    profile = read_profile(done.settings.profile) if done.settings.chosen_accelerator else None
     documents, trouble = kind.documents(done), failure(done.performed)
     if not documents and trouble is None:
         notes = [note for target in done.performed.report.targets for report in target.stages for note in report.notes]
         trouble = next(iter(notes), "nothing was captured")
-    return documents, f"{subject.shown}: {trouble}" if trouble is not None else None
+    return _Found(documents, f"{subject.shown}: {trouble}" if trouble is not None else "", profile)
 
 
 def _rendered(

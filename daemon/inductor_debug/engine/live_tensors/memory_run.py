@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import accumulate
 
 from inductor_debug_schema import Location, TensorPlace, TensorTimeline, TimelineStorage, TimelineTensor
 from inductor_debug_schema.answers.memory_document import HeldMemory, KindMemory, MemoryDocument, MemoryPiece
 
-from inductor_debug.engine.live_tensors.moment import Moment, memory_over, storage_alive
+from inductor_debug.engine.live_tensors.moment import Moment, memory_over, storage_alive, sums_over
 from inductor_debug.engine.live_tensors.tensor_places import TensorPlaces
 
 SCHEMA = 1
@@ -125,15 +124,15 @@ def _last_uses(timeline: TensorTimeline) -> dict[int, int]:
 
 
 def _kinds(timeline: TensorTimeline, owners: dict[int, TimelineTensor], ends: dict[int, int]) -> list[KindMemory]:
-    changes = {kind: [0] * (timeline.operations + 1) for kind in KINDS}
+    spans: dict[str, list[tuple[int, int, int]]] = {kind: [] for kind in KINDS}
     for number, storage in enumerate(timeline.storages):
         kind = _kind_of(owners.get(number))
         first, end = max(storage.first, 0), min(storage.end, timeline.operations)
         let_go = min(_let_go(storage, ends.get(number, end)), end) if kind == KINDS[-1] else end
-        for name, start, stop in ((kind, first, let_go), (SAVED, let_go, end)):
-            changes[name][start] += storage.bytes
-            changes[name][stop] -= storage.bytes
-    return [KindMemory(kind, list(accumulate(change[:-1]))) for kind, change in changes.items() if any(change)]
+        spans[kind].append((first, let_go, storage.bytes))
+        spans[SAVED].append((let_go, end, storage.bytes))
+    over = {kind: sums_over(timeline.operations, parts) for kind, parts in spans.items()}
+    return [KindMemory(kind, amounts) for kind, amounts in over.items() if any(amounts)]
 
 
 def _kind_of(owner: TimelineTensor | None) -> str:

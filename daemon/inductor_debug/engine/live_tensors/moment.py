@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -58,10 +58,16 @@ def tensor_alive(tensor: TimelineTensor, timeline: TensorTimeline, moment: Momen
 
 def memory_over(timeline: TensorTimeline) -> list[int]:
     """The bytes alive while each operation runs."""
-    changes = [0] * (timeline.operations + 1)
-    for storage in timeline.storages:
-        changes[max(storage.first, 0)] += storage.bytes
-        changes[min(storage.end, timeline.operations)] -= storage.bytes
+    spans = ((max(item.first, 0), min(item.end, timeline.operations), item.bytes) for item in timeline.storages)
+    return sums_over(timeline.operations, spans)
+
+
+def sums_over(operations: int, spans: Iterable[tuple[int, int, int]]) -> list[int]:
+    """For each operation the sum of the bytes of those spans that it is in: first, one after the last, bytes."""
+    changes = [0] * (operations + 1)
+    for first, end, amount in spans:
+        changes[first] += amount
+        changes[end] -= amount
     return list(accumulate(changes[:-1]))
 
 

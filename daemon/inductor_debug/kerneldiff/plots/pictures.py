@@ -25,7 +25,7 @@ def pictures_of(report: DiffReport, compared: Sequence[Pair]) -> Iterator[tuple[
         compared: the values of its results, by path.
 
     Raises:
-        PlotsUnavailableError: matplotlib is not installed.
+        MatplotlibUnavailableError: matplotlib is not installed.
     """
     results = [result for result in (*report.outputs, *report.gradients) if result.comparison is not None]
     title = f"{report.target}: {report.backend} against {report.reference}"

@@ -1,8 +1,7 @@
 """Pictures of differences for reports and scripts: matplotlib figures as PNG files in memory.
 
-The only module that knows matplotlib, which may be missing in the user's interpreter: it is imported when a picture is
-made, and `PlotsUnavailableError` says what to install. Nothing here writes files or opens windows; no global state of
-matplotlib is touched.
+Where matplotlib is missing, each raises `MatplotlibUnavailableError`. Nothing here writes files or opens windows; no
+global state of matplotlib is touched.
 """
 
 from __future__ import annotations
@@ -18,16 +17,13 @@ import torch
 from torch import Tensor
 
 from inductor_debug.kerneldiff.metrics.wide_devices import widenable
+from inductor_debug.system.matplotlib_figures import new_figure
 
 _MOST_CELLS = 512
 """Rows and columns that a heatmap shows at most; larger tensors are shown by the largest error of each cell."""
 _MOST_SAMPLES = 1 << 20
 _FLOOR = 1e-30
 _INK, _MUTED, _WARN = "#1f4e79", "#8a8f98", "#c0392b"
-
-
-class PlotsUnavailableError(Exception):
-    """There is no matplotlib that works in this interpreter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ def heatmap(reference: Tensor, actual: Tensor, title: str = "") -> bytes:
     the last two. Places where only one side is finite are red.
     """
     errors, folded = _cells(reference, actual)
-    figure = _figure(7.2, 5.6)
+    figure = new_figure(7.2, 5.6)
     axes = figure.add_subplot()
     finite = torch.isfinite(errors)
     largest = float(errors[finite].max()) if bool(finite.any()) else 0.0
@@ -92,7 +88,7 @@ def histogram(reference: Tensor, actual: Tensor, title: str = "") -> bytes:
     errors = errors_of(_sample(reference), _sample(actual))
     finite = errors[torch.isfinite(errors)]
     differing = finite[finite > 0]
-    figure = _figure(7.2, 4.2)
+    figure = new_figure(7.2, 4.2)
     axes = figure.add_subplot()
     if differing.numel():
         logarithms = differing.clamp_min(_FLOOR).log10()
@@ -113,7 +109,7 @@ def histogram(reference: Tensor, actual: Tensor, title: str = "") -> bytes:
 
 def summary(outputs: Sequence[OutputSummary], title: str = "") -> bytes:
     """All outputs beside each other: each one's error, and the error to expect of its precision: a PNG."""
-    figure = _figure(7.2, max(2.2, 0.8 + 0.34 * len(outputs)))
+    figure = new_figure(7.2, max(2.2, 0.8 + 0.34 * len(outputs)))
     axes = figure.add_subplot()
     places = list(range(len(outputs)))
     known = [value for output in outputs for value in (output.error, output.expected) if value]
@@ -148,7 +144,7 @@ def growth(
         blamed: places of operations to be marked.
         title: above the picture.
     """
-    figure = _figure(8.4, 4.2)
+    figure = new_figure(8.4, 4.2)
     axes = figure.add_subplot()
     for values, label, colour, mark in (
         (accumulated, "accumulated along the graph", _INK, "-"),
@@ -269,24 +265,6 @@ def _titled(title: str, tensor: Tensor) -> str:
 
 def _short(text: str, most: int = 38) -> str:
     return text if len(text) <= most else f"{text[: most - 12]}...{text[-9:]}"
-
-
-def _figure(width: float, height: float) -> Any:
-    """A figure that belongs to no window and to no global list.
-
-    Raises:
-        PlotsUnavailableError: matplotlib is missing or broken.
-    """
-    try:
-        figures = importlib.import_module("matplotlib.figure")
-        backend = importlib.import_module("matplotlib.backends.backend_agg")
-    except Exception as error:
-        raise PlotsUnavailableError(
-            f"pictures need matplotlib, which this interpreter cannot import ({error}); pip install matplotlib"
-        ) from error
-    figure = figures.Figure(figsize=(width, height), dpi=110, layout="constrained")
-    backend.FigureCanvasAgg(figure)
-    return figure
 
 
 def _png(figure: Any) -> bytes:

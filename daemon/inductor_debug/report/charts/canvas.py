@@ -1,7 +1,4 @@
-"""Figures of matplotlib that belong to no window and to no global list, and SVG of them.
-
-matplotlib is imported when a chart is drawn: it takes a second, and need not be installed.
-"""
+"""What charts share: colours, the lines around them, and SVG of a figure."""
 
 from __future__ import annotations
 
@@ -19,28 +16,6 @@ COLOURS = {
     "activation": "#d07f4f",
 }
 """Told apart by deuteranopes and protanopes, too, and in grey by their lightness."""
-
-
-class ChartsUnavailableError(Exception):
-    """There is no matplotlib that works in this interpreter."""
-
-
-def figure(width: float, height: float) -> Any:
-    """A figure of so many inches.
-
-    Raises:
-        ChartsUnavailableError: matplotlib is missing or broken.
-    """
-    try:
-        figures = importlib.import_module("matplotlib.figure")
-        backend = importlib.import_module("matplotlib.backends.backend_svg")
-    except Exception as error:
-        raise ChartsUnavailableError(
-            f"charts need matplotlib, which this interpreter cannot import ({error}): pip install inductor-debug[plots]"
-        ) from error
-    made = figures.Figure(figsize=(width, height), layout="constrained")
-    backend.FigureCanvasSVG(made)
-    return made
 
 
 def svg(made: Any) -> str:

@@ -6,36 +6,30 @@ from collections.abc import Sequence
 
 from inductor_debug_schema.answers.memory_document import MemoryDocument
 
-from inductor_debug.report.charts.canvas import COLOURS, INK, figure, plain, svg
+from inductor_debug.report.charts.canvas import COLOURS, INK, plain, svg
 from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.memory_words import KINDS_OF_MEMORY
 from inductor_debug.rules.amounts import in_bytes
+from inductor_debug.system.matplotlib_figures import new_figure
 
 _WIDTH, _HEIGHT = 9.0, 3.4
 _STEPS = 4
 """Lines across, or up to twice as many, each at a power of two."""
-_LABELS = {
-    "parameter": "parameters",
-    "buffer": "buffers",
-    "constant": "constants",
-    "input": "inputs",
-    "saved": "saved for the backward pass",
-    "activation": "activations in use",
-}
 
 
 def memory_chart(documents: Sequence[MemoryDocument], places: FileNames) -> str:
     """An SVG with a chart for each document, one below the other.
 
     Raises:
-        ChartsUnavailableError: matplotlib is not there.
+        MatplotlibUnavailableError: matplotlib is not there.
     """
     drawn = [document for document in documents if document.peak >= 0]
-    made = figure(_WIDTH, _HEIGHT * max(len(drawn), 1))
+    made = new_figure(_WIDTH, _HEIGHT * max(len(drawn), 1))
     for number, document in enumerate(drawn):
         axes = made.add_subplot(len(drawn), 1, number + 1)
         steps = range(document.operations + 1)
         values = [[*kind.bytes, kind.bytes[-1]] for kind in document.kinds]
-        labels = [_LABELS[kind.kind] for kind in document.kinds]
+        labels = [KINDS_OF_MEMORY[kind.kind] for kind in document.kinds]
         colours = [COLOURS[kind.kind] for kind in document.kinds]
         axes.stackplot(steps, *values, labels=labels, colors=colours, step="post", linewidth=0)
         where = "" if document.place is None else _line(document, places)

@@ -14,10 +14,11 @@ from typing import Any
 from inductor_debug_schema.answers.cost_document import CostDocument, ExpressionCost
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.report.charts.canvas import INK, MUTED, figure, plain, svg
+from inductor_debug.report.charts.canvas import INK, MUTED, plain, svg
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.roofs import ceilings_of
 from inductor_debug.rules.amounts import in_thousands
+from inductor_debug.system.matplotlib_figures import new_figure
 
 _WIDTH, _HEIGHT = 9.0, 5.2
 _MOST_NAMED = 8
@@ -36,9 +37,9 @@ def roofline(documents: Sequence[CostDocument], profile: Profile | None, places:
     """An SVG with a chart for each document, one below the other.
 
     Raises:
-        ChartsUnavailableError: matplotlib is not there.
+        MatplotlibUnavailableError: matplotlib is not there.
     """
-    made = figure(_WIDTH, _HEIGHT * max(len(documents), 1))
+    made = new_figure(_WIDTH, _HEIGHT * max(len(documents), 1))
     for number, document in enumerate(documents):
         axes = made.add_subplot(len(documents), 1, number + 1)
         _draw(axes, document, profile, places)

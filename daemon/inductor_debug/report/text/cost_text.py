@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from inductor_debug_schema import CostBound, Location
 from inductor_debug_schema.answers.cost_document import CostDocument, ExpressionCost, ModuleCost
 
-from inductor_debug.report.cells import one_line, printable, width_of
+from inductor_debug.report.cells import one_line, printable, shortened, width_of
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
@@ -58,9 +58,7 @@ class CostText:
             return f"outside of the project's expressions: {done}"
         place = Location(row.path, row.range)
         where = self._sources.location(self._places.shown(place.path), place.path, place.range.start)
-        source = one_line(row.text)
-        shown = source if len(source) <= _LONGEST_SOURCE else source[: _LONGEST_SOURCE - 1] + "…"
-        return f"{where}  {shown}  [{done}]"
+        return f"{where}  {shortened(one_line(row.text), _LONGEST_SOURCE)}  [{done}]"
 
     def _table(self, title: str, rows: Sequence[tuple[str, CostBound]], timed: bool) -> Iterator[str]:
         if not rows:

@@ -10,21 +10,14 @@ from inductor_debug_schema import Location
 from inductor_debug_schema.answers.memory_document import HeldMemory, MemoryDocument
 
 from inductor_debug.engine.live_tensors.moment import curve_of
-from inductor_debug.report.cells import one_line, printable, width_of
+from inductor_debug.report.cells import one_line, printable, shortened, width_of
 from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.memory_words import KINDS_OF_MEMORY
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
 
 _BARS = "▁▂▃▄▅▆▇█"
-_PARTS = {
-    "parameter": "parameters",
-    "buffer": "buffers",
-    "constant": "constants",
-    "input": "inputs",
-    "saved": "saved for the backward pass",
-    "activation": "activations in use",
-}
 _KIND = 10
 _MOST_ROWS = 15
 _LONGEST_SOURCE = 48
@@ -59,7 +52,7 @@ class MemoryText:
             return
         at = self._at(document.place) if document.place is not None else "outside of the project's expressions"
         yield f"  at most {in_bytes(document.peak_bytes)} alive, at operation {document.peak + 1}: {printable(at)}"
-        parts = [f"{_PARTS[kind.kind]} {in_bytes(kind.bytes[document.peak])}" for kind in document.kinds]
+        parts = [f"{KINDS_OF_MEMORY[kind.kind]} {in_bytes(kind.bytes[document.peak])}" for kind in document.kinds]
         yield f"  there: {', '.join(parts)}"
         if document.symbols:
             sizes = ", ".join(f"{name} = {value}" for name, value in document.symbols.items())
@@ -86,7 +79,7 @@ class MemoryText:
     def _at(self, place: Location) -> str:
         where = self._sources.location(self._places.shown(place.path), place.path, place.range.start)
         source = one_line(self._sources.of(place.path).excerpt(place.range))
-        return f"{where}  {source if len(source) <= _LONGEST_SOURCE else source[: _LONGEST_SOURCE - 1] + '…'}"
+        return f"{where}  {shortened(source, _LONGEST_SOURCE)}"
 
 
 def _bars(curve: list[int]) -> str:

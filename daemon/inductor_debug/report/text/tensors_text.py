@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inductor_debug_schema import LineTensors, MemoryPeak, TensorPlace, TensorRow
 
-from inductor_debug.report.cells import printable, width_of
+from inductor_debug.report.cells import printable, shortened, width_of
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
@@ -131,8 +131,7 @@ def _place(place: TensorPlace, places: FileNames) -> str:
 
 
 def _cut(words: str, width: int = _WIDEST) -> str:
-    shown = printable(words)
-    return shown if len(shown) <= width else f"{shown[: width - 1]}…"
+    return shortened(printable(words), width)
 
 
 def _table(rows: list[tuple[str, ...]], roles: list[Role | None], styler: Styler) -> list[str]:

@@ -128,8 +128,10 @@ def multi_head_attention(
     return rank_is_not(query, 3, 2) or size_is_not(query, -1, embed_dim)
 
 
-def recurrent(input_size: int, input: Operand) -> Conflict | None:
-    """A layer that runs over a sequence, with a batch or without."""
+def recurrent(input_size: int, dtype: str, input: Operand) -> Conflict | None:
+    """A layer that runs over a sequence, with a batch or without; `dtype` is that of its weights."""
+    if input.dtype != dtype:
+        return Conflict(ConflictKind.DTYPE, input.side(), None, dtype)
     return rank_is_not(input, 3, 2) or size_is_not(input, -1, input_size)
 
 

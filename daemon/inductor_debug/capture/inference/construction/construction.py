@@ -35,10 +35,9 @@ from inductor_debug.capture.inference.construction.invention import (
     in_spaces,
 )
 from inductor_debug.capture.inference.construction.module_stand_ins import (
-    array_for,
+    data_for,
     stand_in_for,
     tensor_for,
-    zeros_for,
 )
 from inductor_debug.capture.inference.construction.script_options import options_for
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgument
@@ -271,11 +270,11 @@ class _Builder:
         if any(isinstance(item, type) and self._is_asked_for(item) for item in said.items):
             return self._several(said, name, known)
         kind = said.kind if isinstance(said.kind, type) and not said.is_class else None
-        if kind is torch.Tensor or (kind is None and demand.is_tensor):
-            tensor = tensor_for(demand, known, self.alternative)
-            return BuiltSpec(tensor.text, UnknownError, make=tensor.make, guessed=True)
-        if kind is None and "array" in demand.roles:
-            return self._constant(array_for(demand, known))
+        data = data_for(demand, known, self.alternative) if kind is None else None
+        if kind is torch.Tensor:
+            data = tensor_for(demand, known, self.alternative)
+        if data is not None:
+            return BuiltSpec(data.text, UnknownError, make=data.make, guessed=True)
         configuration = self._configuration(name, kind, demand)
         if configuration is not None:
             return configuration
@@ -429,14 +428,10 @@ class _Builder:
         """
         nested = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
         item = demand.item or Demand()
-        if demand.is_tensor:
-            return zeros_for(demand, known)
-        if "array" in demand.roles:
-            return array_for(demand, known)
-        if demand.gives_number and demand.gives is not None:
-            return SymbolicValue(
-                functools.partial, (int, constructor_value(name, "", {}, self.alternative, demand.gives))
-            )
+        if (data := data_for(demand, known)) is not None:
+            return SymbolicValue(data.make, text=data.text)
+        if (number := demand.number_given_back) is not None:
+            return SymbolicValue(functools.partial, (int, constructor_value(name, "", {}, self.alternative, number)))
         if nested and "sequence" not in demand.roles:
             return SimpleNamespace(**{key: self._field(key, inner, known) for key, inner in demand.fields.items()})
         if "sequence" in demand.roles and (item.fields or "array" in item.roles):

@@ -63,17 +63,18 @@ class Demand:
             return True
         if {"module", "callable", "factory", "mapping", "text"}.intersection(self.roles):
             return False
-        if any(inner.gives_number for inner in self.fields.values()):
+        if any(inner.number_given_back is not None for inner in self.fields.values()):
             return False
         methods = {name for name, inner in self.fields.items() if "callable" in inner.roles}
         own = "shape" in self.fields or not methods.isdisjoint(_OF_TENSORS)
         return own and self.fields.keys() <= _ALSO_OF_TENSORS | methods & _OF_TENSORS
 
     @property
-    def gives_number(self) -> bool:
-        """Whether it is called without arguments for a number: `vocabulary.size()`."""
+    def number_given_back(self) -> Demand | None:
+        """The demand on the number that a call without arguments gives, as in `vocabulary.size()`; else None."""
         called = bool(self.calls) and not any(call.positional or call.named for call in self.calls)
-        return called and self.gives is not None and not {"integer", "repetitions"}.isdisjoint(self.gives.roles)
+        is_number = self.gives is not None and not {"integer", "repetitions"}.isdisjoint(self.gives.roles)
+        return self.gives if called and is_number else None
 
     def refutes(self, value: Any) -> bool:
         """Whether a constructor that does this with an argument, unasked, cannot end where it is given `value`."""

@@ -62,14 +62,18 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
         if _is_tuple(item.annotation):
             found[item.arg].takes_on("tuple")
     if tree.args.kwarg is not None and depth < _DEEPEST:
-        base = next((item for item in kind.__mro__[1:] if "__init__" in vars(item)), nn.Module)
-        if not foreign.module_name(base).startswith(("torch.", "builtins")):
-            found = {**demands(base, depth + 1), **found}
+        found = {**_asked_by_base(kind, depth), **found}
     for name, function in vars(kind).items():
         other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
         if other is not None and other.args.args:
             _Reader({}, other.args.args[0].arg, globals_of, depth, reader.attributes).read(other)
     return found
+
+
+def _asked_by_base(kind: Any, depth: int) -> dict[str, Demand]:
+    """What the class that a class takes its constructor from asks; empty where it is torch's or Python's."""
+    base = next((item for item in kind.__mro__[1:] if "__init__" in vars(item)), nn.Module)
+    return {} if foreign.module_name(base).startswith(("torch.", "builtins")) else demands(base, depth + 1)
 
 
 def _numbers_by_default(arguments: ast.arguments) -> dict[str, int]:
@@ -158,11 +162,11 @@ class _Reader:
             owner = self.demand(node.value)
             known = _OF_SEQUENCES | _OF_MAPPINGS | _OF_TEXTS | _OF_MODULES
             return owner.of(node.attr) if owner is not None and node.attr not in known else None
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant | ast.Name):
-            owner, key = self.demand(node.value), getattr(node.slice, "value", None)
-            if owner is None or not isinstance(key, str | None):
-                return None
-            return owner.of(key) if key is not None else owner.each()
+        if isinstance(node, ast.Subscript) and (owner := self.demand(node.value)) is not None:
+            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            if isinstance(key, str):
+                return owner.of(key)
+            return owner.each() if isinstance(node.slice, ast.Name) else None
         if isinstance(node, ast.Call) and read.name_of(node.func) in _KEEP_ITEMS and len(node.args) == 1:
             return self.demand(node.args[0])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
@@ -384,8 +388,7 @@ class _Reader:
     def asked_by(self, called: ast.expr) -> dict[str, Demand]:
         """What another class or function of the project, or another method of this one, asks of what it is given."""
         if isinstance(called, ast.Attribute) and called.attr == "__init__" and self.kind is not None:
-            base = next((item for item in self.kind.__mro__[1:] if "__init__" in vars(item)), nn.Module)
-            return {} if foreign.module_name(base).startswith(("torch.", "builtins")) else demands(base, self.depth + 1)
+            return _asked_by_base(self.kind, self.depth)
         if isinstance(called, ast.Attribute):
             own = isinstance(called.value, ast.Name) and called.value.id == self.itself and self.kind is not None
             return self.asked_by_method(called.attr) if own else {}

@@ -16,7 +16,6 @@ from torch import nn
 
 from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.invention import integer
-from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue
 
 _WIDTH = re.compile(r"(.*_)?(emb\w*|words?|chars?|token)_?(dim\w*|size|width)")
 """What the width of a table of embeddings is called."""
@@ -62,6 +61,18 @@ def _layer_with(names: Collection[str]) -> StandIn | None:
     return None
 
 
+def data_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -> StandIn | None:
+    """The tensor or the array of NumPy that an argument is given; None where neither is asked for."""
+    if demand.is_tensor:
+        return tensor_for(demand, known, alternative)
+    if "array" not in demand.roles:
+        return None
+    if "optional" in demand.roles:
+        return StandIn("None", lambda: None)
+    table = tensor_for(Demand(["tensor"]), known, alternative)
+    return StandIn(f"{table.text}.numpy()", lambda: table.make().numpy())
+
+
 def tensor_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -> StandIn:
     """The tensor that an argument is given: a table of embeddings, else one with as many sizes as it is asked for.
 
@@ -75,20 +86,6 @@ def tensor_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -
         rank = max(demand.fields["shape"].count if "shape" in demand.fields else 0, 2 - min(alternative, 1))
         sizes = [next((value for value in known.values() if type(value) is int and value > 1), integer("dim"))] * rank
     return StandIn(f"torch.zeros({', '.join(map(str, sizes))})", lambda: torch.zeros(sizes))
-
-
-def zeros_for(demand: Demand, known: Mapping[str, Any]) -> SymbolicValue:
-    """The tensor that is asked for, made when it is needed."""
-    tensor = tensor_for(demand, known)
-    return SymbolicValue(tensor.make, text=tensor.text)
-
-
-def array_for(demand: Demand, known: Mapping[str, Any]) -> Any:
-    """The array of NumPy that is asked for; none where there need not be one."""
-    if "optional" in demand.roles:
-        return None
-    table = tensor_for(Demand(["tensor"]), known)
-    return SymbolicValue(lambda: table.make().numpy(), text=f"{table.text}.numpy()")
 
 
 def _several(demand: Demand) -> StandIn | None:

@@ -22,6 +22,7 @@ from torch import nn
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import is_users
 from inductor_debug.capture.inference.specs.specs import Guess, ObjectSpec, Spec, TensorSpec
+from inductor_debug.capture.runtime import foreign
 
 
 def is_plain(guess: Guess) -> bool:
@@ -177,10 +178,9 @@ def value_of(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
 
 def _attribute(owner: Any, name: str) -> tuple[bool, Any]:
     if isinstance(owner, nn.Module):
-        own = vars(owner)
-        for names in (own, *(own.get(kind, {}) for kind in ("_parameters", "_buffers", "_modules"))):
-            if name in names:
-                return True, names[name]
+        members = foreign.members_of(owner)
+        if name in members:
+            return True, members[name]
     try:
         found = inspect.getattr_static(owner, name)
     except AttributeError:

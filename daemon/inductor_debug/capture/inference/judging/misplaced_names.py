@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from inductor_debug.capture.inference.judging.doubts import blocks_at, last_frame, statement_at
+from inductor_debug.capture.runtime import foreign
 
 _UNBOUND = re.compile(r"local variable '(\w+)'")
 _METHOD = re.compile(r"(?:[\w<>]+\.)*?(\w+)\.(\w+)\(\) (?:missing \d+ required|takes |got )")
@@ -64,9 +65,11 @@ def calls_instead_of_own(error: BaseException) -> bool:
     if frame is None or statement is None:
         return False
     own = frame.f_locals.get(next(iter(frame.f_code.co_varnames), ""))
-    parts = vars(own).get("_modules", {}) if isinstance(own, nn.Module) else {}  # a constructor may not have made it
+    members = foreign.members_of(own) if isinstance(own, nn.Module) else {}
     called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
     return any(
-        isinstance(name, ast.Name) and parts.get(name.id) and isinstance(frame.f_locals.get(name.id), torch.Tensor)
+        isinstance(name, ast.Name)
+        and isinstance(members.get(name.id), nn.Module)
+        and isinstance(frame.f_locals.get(name.id), torch.Tensor)
         for name in called
     )

@@ -154,11 +154,14 @@ def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
 
 
 def _refused_by_module(outcome: TrialOutcome) -> RefusedCall | None:
-    """A module of torch that looks at its input itself, and refuses a size of it: recurrent ones do."""
+    """A module of torch that looks at its input itself, and refuses its dtype or a size: recurrent ones do."""
     module = outcome.module
     if module is None or not type(module).__module__.startswith("torch.nn.") or not outcome.received:
         return None
     given = outcome.received[0]
+    tensor = torch.empty(given.shape, dtype=getattr(torch, given.dtype), device="meta")
+    if (conflict := conflict_of(module, (tensor,), {})) is not None:
+        return RefusedCall(type(module).__name__, type(outcome.error).__name__, conflict)
     for spec in accepted(module, given.position):
         if len(spec.dims) == len(given.shape):
             for dim, (size, wanted) in enumerate(zip(given.shape, spec.dims, strict=True)):

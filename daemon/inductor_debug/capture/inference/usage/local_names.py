@@ -11,6 +11,7 @@ from torch import nn
 
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.usage.usage import Tracked
+from inductor_debug.capture.runtime import foreign
 
 
 @dataclass
@@ -51,12 +52,7 @@ class FunctionScope:
             return self.modules.get(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.module(node.value)
-            if not isinstance(owner, nn.Module):
-                return None
-            own = vars(owner)
-            parts = (own.get(kind, {}) for kind in ("_parameters", "_buffers", "_modules"))
-            found = next((names[node.attr] for names in (*parts, own) if node.attr in names), None)
-            return found if isinstance(found, nn.Module | list | tuple) or found is not None else None
+            return foreign.members_of(owner).get(node.attr) if isinstance(owner, nn.Module) else None
         if isinstance(node, ast.Subscript):
             owner = self.module(node.value)
             if isinstance(owner, nn.ModuleList | nn.Sequential) and len(owner):
