@@ -52,7 +52,7 @@ SILENT = {
     "registered": ("self.head =", "self.register_module('READ', None)\n        self.head ="),
     "added by computed names": (
         "self.head =",
-        "for i in range(2):\n            self.add_module(f'l{i}', nn.ReLU())\n        self.head =",
+        "for i in range(2):\n            self.add_module(str(i), nn.ReLU())\n        self.head =",
     ),
     "written into its table": ("self.head =", "self._modules[str(2)] = nn.ReLU()\n        self.head ="),
     "in its dictionary": ("self.head =", "self.__dict__.update(READ=1)\n        self.head ="),

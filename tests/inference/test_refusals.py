@@ -73,10 +73,10 @@ def job(
         negative_cache.WORTH_KEEPING_SECONDS = worth
         original = Trials.run
 
-        def counted(trials: Trials, guess: object) -> object:
+        def counted(trials: Trials, guess: object, *watch: object) -> object:
             name = type(trials.subject).__name__
             told.runs[name] = told.runs.get(name, 0) + 1
-            return original(trials, guess)  # type: ignore[arg-type]
+            return original(trials, guess, *watch)  # type: ignore[arg-type]
 
         def receive(event: object) -> None:
             if isinstance(event, StageFinished) and event.inferred is not None:

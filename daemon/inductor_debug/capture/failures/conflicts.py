@@ -89,10 +89,11 @@ _CHECKS: Mapping[str, _Check] = MappingProxyType(
         "split_with_sizes": reshaping.split,
         "repeat": reshaping.repeat,
         "glu": reshaping.glu,
+        "affine_grid": layer_calls.affine_grid,
         "pixel_shuffle": reshaping.pixel_shuffle,
         "layer_norm": layer_calls.layer_norm,
         "native_layer_norm": layer_calls.layer_norm,
-        "rms_norm": layer_calls.layer_norm,
+        "rms_norm": layer_calls.rms_norm,
         "group_norm": layer_calls.group_norm,
         "batch_norm": layer_calls.batch_norm,
         "native_batch_norm": layer_calls.batch_norm,
@@ -319,7 +320,8 @@ def _of_module(module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, An
         return None
     if isinstance(module, nn.RNNBase):
         dtype = str(next(module.parameters()).dtype).removeprefix("torch.")
-        return layer_calls.recurrent(module.input_size, dtype, given)
+        states = module.num_layers * (2 if module.bidirectional else 1), module.proj_size or module.hidden_size
+        return layer_calls.recurrent(module.input_size, states, dtype, given, args[1] if len(args) > 1 else None)
     if isinstance(module, nn.RNNCellBase):
         return layer_calls.recurrent_cell(module.input_size, given)
     ranks = next((ranks for kind, ranks in _RANKS.items() if isinstance(module, kind)), None)

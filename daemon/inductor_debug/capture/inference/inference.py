@@ -17,21 +17,22 @@ import torch
 from inductor_debug_schema import Blame, InferenceHint, Inferred
 
 from inductor_debug.capture.inference import hints, negative_cache
-from inductor_debug.capture.inference.construction import signatures
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
 from inductor_debug.capture.inference.guessing import pretrained
 from inductor_debug.capture.inference.guessing.input_candidates import NoSignatureError, plan_for
 from inductor_debug.capture.inference.judging.avoided_failures import AvoidedFailure, avoided_failure
-from inductor_debug.capture.inference.judging.blame import headless, is_evident
+from inductor_debug.capture.inference.judging.blame import Headless, headless, is_evident, takes_itself_for_input
 from inductor_debug.capture.inference.judging.coincidences import coincidences
+from inductor_debug.capture.inference.judging.constructor_faults import is_constructors_fault
 from inductor_debug.capture.inference.judging.contradiction import Judgement, judged
 from inductor_debug.capture.inference.judging.defaults import because, unusable_default, unusable_defaults
+from inductor_debug.capture.inference.judging.own_dtypes import mixing_own_dtypes
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import NotInferableError, why_not_found
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
 from inductor_debug.capture.inference.search.input_search import MOST_RUNS, MOST_SECONDS, NotFound, search
-from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, user_frames
+from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.rendering import (
     arguments_of,
@@ -56,8 +57,6 @@ _MOST_RECONCILED = 3
 """How often invented numbers are changed because two sizes differ."""
 _RUNS_FOR_OTHERS = 60
 """How often other inputs are tried for a class that does not run with those which it last ran with."""
-_OF_CODE = (TypeError, ValueError, AssertionError, RuntimeError, LookupError, ArithmeticError)
-"""What a constructor that is given nothing raises by its own fault; other exceptions speak of files and machines."""
 
 
 def inference_of(target: BuiltTarget) -> Inference | None:
@@ -99,9 +98,7 @@ class Inference:
         with harmless():
             if known is not None:
                 return self._repeat(known)
-            if (lacking := headless(self._subject.value)) is not None:
-                why = f"`{lacking.name}` has no parameter `self`, which Python passes first"
-                raise NotInferableError(why, blames=True, line=lacking.line)
+            _refuse(headless(self._subject.value))
             refused = negative_cache.known(around.refused(name), self._subject.value, around.place())
             if refused is not None and not around.retry:
                 raise refused
@@ -289,10 +286,10 @@ class Inference:
             try:
                 trials = trials_on(way)
             except NotInferableError as error:
-                cause = error.__cause__
+                cause, made = error.__cause__, way.construction
                 if cause is not None and is_limitation(cause):
                     raise
-                if cause is not None and self._proves_fault(cause, way):
+                if cause is not None and is_constructors_fault(cause, self._subject.value, made, self._around.names):
                     raise NotInferableError(error.reason, blames=True) from cause
                 failure, lasting = failure or error, lasting and error.lasting
                 continue
@@ -343,6 +340,7 @@ class Inference:
         `blamed` are the failures for which earlier ways of building the class were nearly blamed, and is added to.
         """
         if isinstance(found, NotFound):
+            _refuse(takes_itself_for_input(found.error) if found.error is not None else None)
             judgement = self._judgement(trials, way, found)
             if judgement.runs is None:
                 if judgement.blamed is None or not (found.evident or self._is_sure(judgement, way, blamed)):
@@ -395,6 +393,9 @@ class Inference:
                 plan = self._plan(trials.subject, way)
                 if (default := unusable_default(trials, found.best.guess, plan)) is not None:
                     return Judgement(blamed=default[1], because=because(default[0]))
+                mixing = mixing_own_dtypes(trials, plan, found.best.guess) if self.precision_known else None
+                if mixing is not None:
+                    return Judgement(blamed=mixing, is_about_dtypes=True)
                 return judged(trials, plan, found.best, precision_known=self.precision_known)
         except (TooLongError, NoSignatureError):
             return Judgement()
@@ -402,9 +403,9 @@ class Inference:
     def _is_sure(self, judgement: Judgement, way: Way, blamed: list[TrialOutcome]) -> bool:
         """Whether arguments of the constructor that nobody wrote down had no part in it: others meet the same.
 
-        What is refused for its kind may be of the wrong kind in all of them.
+        What is refused for its kind may be of the wrong kind in all of them. No number changes dtypes.
         """
-        if not way.construction.invented:
+        if not way.construction.invented or judgement.is_about_dtypes:
             return True
         if judgement.blamed is None or way.construction.has_invented_code or not judgement.has_facts:
             return False
@@ -416,16 +417,6 @@ class Inference:
         if pretrained.is_pretrained(subject):
             pretrained.refine(made, subject)
         return made
-
-    def _proves_fault(self, error: BaseException, way: Way) -> bool:
-        """Whether what the constructor raised is the fault of the code: it asked for no arguments, or names nothing."""
-        made = way.construction
-        if isinstance(error, TypeError) and any(signatures.takes_more(self._subject.value)):
-            return False  # what is handed on as `*args` nobody wrote down
-        if is_evident(error, self._around.names, None, invented=bool(made.invented)):
-            return True
-        plain = isinstance(error, _OF_CODE) and not isinstance(error, SideEffectError | MemoryError)
-        return plain and not made.arguments and _asks_for_nothing(self._subject.value) and bool(user_frames(error))
 
     def _is_evident(self, way: Way, outcome: TrialOutcome) -> bool:
         """Whether what a call raised comes of the code alone, whatever it is called with."""
@@ -477,7 +468,12 @@ class Inference:
         )
 
 
-def _asks_for_nothing(kind: Any) -> bool:
-    """Whether a class can be built without arguments, and none of its defaults stands for something missing."""
-    parameters = signatures.parameters(kind) if isinstance(kind, type) else None
-    return parameters is not None and all(item.default not in (None, item.empty) for item in parameters)
+def _refuse(lacking: Headless | None) -> None:
+    """Blames a method that has no parameter for its own object.
+
+    Raises:
+        NotInferableError: there is one.
+    """
+    if lacking is not None:
+        why = f"`{lacking.name}` has no parameter `self`, which Python passes first"
+        raise NotInferableError(why, blames=True, line=lacking.line)

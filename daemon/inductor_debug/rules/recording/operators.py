@@ -79,9 +79,11 @@ _OF_ONE_DTYPE = {
 }
 """Operators whose kernels want some of their arguments in one dtype; in-place twins want the same.
 
-Read from the errors of torch 2.13 on real tensors. Left out are convolutions, which Dynamo checks itself, and
-normalisations, where half precision with float32 weights is fine.
+Read from the errors of torch 2.13 on real tensors. Left out are convolutions, which Dynamo checks itself.
 """
+_NORMS = frozenset(("native_layer_norm", "native_group_norm", "native_batch_norm", "_native_batch_norm_legit"))
+_OF_NORMS = ("input", "weight", "bias")
+_HALVES = frozenset(("float16", "bfloat16"))
 
 
 def name(packet: str) -> str:
@@ -95,7 +97,19 @@ def of_one_dtype(overload: str) -> tuple[str, ...]:
     Other overloads than the default one may take the dtype of the result, so nothing is said of them.
     """
     packet, _, which = overload.rpartition(".")
-    return _OF_ONE_DTYPE.get(name(packet).removesuffix("_"), ()) if which == "default" else ()
+    bare = name(packet).removesuffix("_")
+    return (_OF_NORMS if bare in _NORMS else _OF_ONE_DTYPE.get(bare, ())) if which == "default" else ()
+
+
+def may_mix(overload: str, dtypes: Sequence[str]) -> bool:
+    """Whether an overload takes tensors of these dtypes (`float32`), in the order of `of_one_dtype`.
+
+    Norms take half precision with float32 weights.
+    """
+    if len(set(dtypes)) < 2:
+        return True
+    is_norm = of_one_dtype(overload) is _OF_NORMS
+    return is_norm and dtypes[0] in _HALVES and set(dtypes[1:]) == {"float32"}
 
 
 @lru_cache(maxsize=4096)

@@ -19,7 +19,7 @@ from types import ModuleType
 
 from torch import nn
 
-from inductor_debug.capture.failures.attributes.setting import AttributeSetting, of_class, outside_classes
+from inductor_debug.capture.failures.attributes.setting import AttributeSetting, is_among, of_class, outside_classes
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.loading import is_installed
 
@@ -31,7 +31,7 @@ _ANSWERS = ("__getattr__", "__getattribute__")
 
 @dataclass(frozen=True, slots=True)
 class KnownAttributes:
-    """The names that an object may have.
+    """The names that an object may have, "*" in place of parts that are computed.
 
     `anything` says that there may be others, `others_of_libraries` that code of installed libraries sets names that it
     computes: any, but hardly one that is the misspelling of another.
@@ -43,13 +43,13 @@ class KnownAttributes:
 
     def nearest(self, name: str) -> str | None:
         """The most similar name that is known."""
-        candidates = sorted(item for item in self.names if not item.startswith("__"))
+        candidates = sorted(item for item in self.names if not item.startswith("__") and "*" not in item)
         found = difflib.get_close_matches(name, candidates, n=1, cutoff=_ALIKE)
         return found[0] if found else None
 
     def lack(self, name: str) -> bool:
         """Whether an object has no such attribute, for sure."""
-        if self.anything or name in self.names:
+        if self.anything or is_among(name, self.names):
             return False
         return not self.others_of_libraries or self.nearest(name) is not None
 

@@ -1,10 +1,14 @@
-"""The attributes that a piece of code sets, on its own object or on others, and whether it computes their names."""
+"""The attributes that a piece of code sets, on its own object or on others, and whether it computes their names.
+
+A name of which a part is computed (`f"{kind}_scale"`) is kept with "*" in place of that part.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _REGISTERING = frozenset(
@@ -46,6 +50,11 @@ def outside_classes(tree: ast.Module) -> AttributeSetting:
     return found
 
 
+def is_among(name: str, names: Iterable[str]) -> bool:
+    """Whether an attribute is one of those that are set, "*" in which may be anything."""
+    return any(name == item or ("*" in item and fnmatchcase(name, item)) for item in names)
+
+
 def first_parameter(function: Function) -> str:
     """The name that a method knows its object by; empty where it is not given it, or all arguments come as one."""
     decorators = {getattr(item, "id", "") for item in function.decorator_list}
@@ -71,9 +80,9 @@ def _take(statement: ast.AST, own: str, found: AttributeSetting) -> None:
     for node in own_nodes(statement):
         if isinstance(node, ast.Attribute):
             is_own = isinstance(node.value, ast.Name) and node.value.id == own
-            if isinstance(node.ctx, ast.Store):
+            if isinstance(node.ctx, ast.Store) and node.attr not in _DYNAMIC_NAMES:
                 (found.own if is_own else found.others).add(node.attr)
-            elif node.attr in _DYNAMIC_NAMES:
+            elif node.attr == "__dict__" or (node.attr in _DYNAMIC_NAMES and isinstance(node.ctx, ast.Store)):
                 found.own_computed |= is_own or not isinstance(node.value, ast.Name)
                 found.others_computed |= not is_own
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _is_table(node.value):
@@ -97,11 +106,29 @@ def _take_call(node: ast.Call, own: str, found: AttributeSetting) -> None:
     if name in ("setattr", "__setattr__") and node.args:
         receiver = receiver if name == "__setattr__" and len(node.args) == 2 else node.args[0]
     is_own = isinstance(receiver, ast.Name) and receiver.id == own
-    given = [*node.args, *(item.value for item in node.keywords if item.arg == "name")]
-    texts = [item.value for item in given if isinstance(item, ast.Constant) and isinstance(item.value, str)]
-    if texts:
-        (found.own if is_own else found.others).update(texts)
+    written = _pattern(_name_argument(node, name))
+    if written.strip("*"):
+        (found.own if is_own else found.others).add(written)
     elif is_own or isinstance(receiver, ast.Call):
         found.own_computed = True
     else:
         found.others_computed = True
+
+
+def _name_argument(node: ast.Call, function: str) -> ast.expr | None:
+    """What a call that sets an attribute is given as its name."""
+    place = {"setattr": 1, "__setattr__": len(node.args) - 2}.get(function, 0)
+    if 0 <= place < len(node.args):
+        return node.args[place]
+    return next((item.value for item in node.keywords if item.arg == "name"), None)
+
+
+def _pattern(node: ast.expr | None) -> str:
+    """A text, with "*" in place of what is computed."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else "*"
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_pattern, node.values))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _pattern(node.left) + _pattern(node.right)
+    return "*"

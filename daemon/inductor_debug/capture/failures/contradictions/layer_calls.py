@@ -10,6 +10,7 @@ from inductor_debug_schema import ConflictKind
 from inductor_debug.capture.failures.contradictions.call_facts import (
     Conflict,
     Operand,
+    dtypes_differ,
     first,
     ints,
     not_divisible,
@@ -20,12 +21,20 @@ from inductor_debug.capture.failures.contradictions.call_facts import (
 )
 
 _INDICES = ("int64", "int32")
+_HALVES = ("float16", "bfloat16")
 
 
 def layer_norm(
     input: Operand, normalized_shape: Any, weight: Any = None, bias: Any = None, *_rest: Any, **_: Any
 ) -> Conflict | None:
-    """`layer_norm` and `rms_norm`: the last sizes are those that are normalised over."""
+    """The last sizes are those that are normalised over, and the dtypes are alike."""
+    return rms_norm(input, normalized_shape, weight, bias) or _unlike(input, weight, bias)
+
+
+def rms_norm(
+    input: Operand, normalized_shape: Any, weight: Any = None, bias: Any = None, *_rest: Any, **_: Any
+) -> Conflict | None:
+    """The last sizes are those that are normalised over."""
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else ints(normalized_shape)
     if shape is None:
         return None
@@ -59,6 +68,7 @@ def group_norm(
                 yield rank_is_not(part, 1)
                 yield sizes_differ(input, 1, part, 0)
         yield not_divisible(input, 1, num_groups) if isinstance(num_groups, int) else None
+        yield _unlike(input, weight, bias)
 
     return first(checks())
 
@@ -71,8 +81,17 @@ def batch_norm(input: Operand, *parts: Any, **named: Any) -> Conflict | None:
         for part in (*parts, *named.values()):
             if isinstance(part, Operand):
                 yield sizes_differ(input, 1, part, 0) if part.rank else None
+        yield _unlike(input, *parts, *named.values())
 
     return first(checks())
+
+
+def _unlike(input: Operand, *parts: Any) -> Conflict | None:
+    """Norms take half precision with float32 weights; else all dtypes are the same."""
+    operands = [part for part in parts if isinstance(part, Operand)]
+    if input.dtype in _HALVES and all(part.dtype == "float32" for part in operands):
+        return None
+    return dtypes_differ([input, *operands])
 
 
 def embedding(input: Operand, weight: Operand, *_rest: Any, **_: Any) -> Conflict | None:
@@ -128,11 +147,36 @@ def multi_head_attention(
     return rank_is_not(query, 3, 2) or size_is_not(query, -1, embed_dim)
 
 
-def recurrent(input_size: int, dtype: str, input: Operand) -> Conflict | None:
-    """A layer that runs over a sequence, with a batch or without; `dtype` is that of its weights."""
-    if input.dtype != dtype:
-        return Conflict(ConflictKind.DTYPE, input.side(), None, dtype)
-    return rank_is_not(input, 3, 2) or size_is_not(input, -1, input_size)
+def recurrent(input_size: int, states: tuple[int, int], dtype: str, input: Operand, state: Any) -> Conflict | None:
+    """A layer that runs over a sequence, with a batch or without.
+
+    Args:
+        input_size: features that it takes.
+        states: how many states it keeps, one for each layer and direction, and the features of each.
+        dtype: of its weights.
+        input: the sequence.
+        state: the first states, if they are one tensor.
+    """
+
+    def checks() -> Iterator[Conflict | None]:
+        yield Conflict(ConflictKind.DTYPE, input.side(), None, dtype) if input.dtype != dtype else None
+        yield rank_is_not(input, 3, 2)
+        yield size_is_not(input, -1, input_size)
+        if isinstance(state, Operand):
+            yield rank_is_not(state, input.rank)
+            yield size_is_not(state, 0, states[0])
+            yield size_is_not(state, -1, states[1])
+
+    return first(checks())
+
+
+def affine_grid(theta: Operand, size: Any, *_rest: Any, **_: Any) -> Conflict | None:
+    """`F.affine_grid`: a matrix of 2 by 3 for each image, or of 3 by 4 for each volume."""
+    shape = ints(size)
+    if shape is None or len(shape) not in (4, 5):
+        return None
+    dims = len(shape) - 2
+    return rank_is_not(theta, 3) or size_is_not(theta, 1, dims) or size_is_not(theta, 2, dims + 1)
 
 
 def recurrent_cell(input_size: int, input: Operand) -> Conflict | None:

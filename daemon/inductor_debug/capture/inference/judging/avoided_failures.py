@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from torch import nn
 
 from inductor_debug.capture.inference.judging.contradiction import judged
-from inductor_debug.capture.inference.judging.defaults import given_optionally, without
+from inductor_debug.capture.inference.judging.defaults import goes_along, without
 from inductor_debug.capture.inference.search.dynamic_dims import Found
 from inductor_debug.capture.inference.search.input_search import NotFound
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
@@ -53,9 +53,11 @@ def avoided_failure(
             if blamed is not None:
                 said = f"The text says that `{denied.name}` is ({', '.join(denied.written)})."
                 return AvoidedFailure(blamed, said)
-    for name in given_optionally(guess, trials):
-        outcome = trials.run(without(guess, [name]))
-        if outcome.error is not None and outcome.module is not None and not _calls(trials, guess, outcome.module):
+    for name in (item.name for item in guess.arguments if item.name in plan.optional):
+        other = without(guess, [name])
+        outcome = trials.run(other) if other.tensors() else TrialOutcome(other)
+        left_out = goes_along(name) or (outcome.module is not None and not _calls(trials, guess, outcome.module))
+        if outcome.error is not None and left_out:
             plain = replace(plan, parameters=[item for item in plan.parameters if item.name != name])
             blamed = judged(trials, plain, outcome, precision_known=precision_known).blamed
             if blamed is not None:

@@ -13,14 +13,15 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
 from torch import nn
 
 from inductor_debug.capture.failures.attributes.known import Attributes
-from inductor_debug.capture.inference.judging.doubts import is_computed
+from inductor_debug.capture.failures.attributes.setting import is_among
+from inductor_debug.capture.inference.judging.doubts import is_computed, last_frame
 from inductor_debug.capture.inference.judging.misplaced_names import (
     calls_instead_of_own,
     is_bound_later_alone,
@@ -36,6 +37,8 @@ _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _PRECISIONS = frozenset(("double", "half", "bfloat16", "set_default_dtype"))
 _CALLED = ("__init__", "forward")
 """Methods that Python and torch call with the object."""
+_ITSELF = ("self", "_self", "this", "cls")
+"""What methods call their own object."""
 _CONTAINERS = (list, dict, set, str)
 
 
@@ -109,6 +112,26 @@ def headless(kind: Any) -> Headless | None:
     return None
 
 
+def takes_itself_for_input(error: BaseException) -> Headless | None:
+    """The method whose first parameter, not `self`, was refused because it is no tensor: it is the object itself."""
+    frame, _ = last_frame(error)
+    code = frame.f_code if frame is not None else None
+    if frame is None or code is None or not code.co_argcount or code.co_varnames[0] in _ITSELF:
+        return None
+    given = frame.f_locals.get(code.co_varnames[0])
+    if not isinstance(given, nn.Module):
+        return None
+    kind = next((item for item in type(given).__mro__ if _has_method(item, code)), None)
+    asked = isinstance(error, AttributeError) and error.obj is given and hasattr(torch.Tensor, error.name or "")
+    raised = Raised.by(error)
+    refused = isinstance(error, TypeError) and raised.names(type(given).__name__) and not raised.arguments_do_not_fit
+    return Headless(f"{kind.__name__}.{code.co_name}", code.co_firstlineno) if kind and (asked or refused) else None
+
+
+def _has_method(kind: type, code: CodeType) -> bool:
+    return getattr(vars(kind).get(code.co_name), "__code__", None) is code
+
+
 def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invented: bool) -> bool:
     """Whether an object of the user's, or of a library's, has no such attribute and nobody gives it one."""
     name, owner = error.name, error.obj
@@ -124,10 +147,12 @@ def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invent
             return False
         return bool(difflib.get_close_matches(name, dir(torch.Tensor), n=1, cutoff=_ALIKE))
     if isinstance(owner, ModuleType | type):
-        return name not in names.attributes.from_outside.others and name not in names.later
+        return not is_among(name, names.attributes.from_outside.others) and name not in names.later
     if not plain or invented:
         return False
-    return type(owner) in (tuple, list, dict, torch.Size) or (type(owner) in (int, float, bool) and is_computed(error))
+    return type(owner) in (tuple, list, dict, torch.Size, FunctionType) or (
+        type(owner) in (int, float, bool) and is_computed(error)
+    )
 
 
 def _called(node: ast.Call) -> str:

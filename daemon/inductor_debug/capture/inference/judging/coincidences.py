@@ -26,10 +26,23 @@ from inductor_debug.capture.inference.specs.specs import Dimension, Guess, Tenso
 _UNDECLARED = frozenset("BTSLHWFAN")
 """Names of sizes that are the caller's: batches, lengths, extents, nodes."""
 _BATCH = "B"
+_OF_INDICES = ("B", "T")
+"""The usual dimensions of a tensor of indices."""
 _ROWS = ("B", "N")
 """What the first dimension of several examples, or of a graph's nodes, is called."""
 _FACTORS = (3, 5, 7, 11)
-_LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+_LAYERS = (
+    "RNN",
+    "GRU",
+    "LSTM",
+    "linear",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+)
 _PRODUCTS = ("matmul", "__matmul__", "__rmatmul__", "mm", "mv", "bmm", "dot")
 
 
@@ -84,7 +97,8 @@ def _fixed(found: Found) -> Iterator[_Fixed]:
     for number, (name, spec) in enumerate(guess.tensors()):
         for dim, called in enumerate(spec.dims):
             size = called if isinstance(called, int) else sizes[called]
-            role = called if isinstance(called, str) else GENERIC.get(len(spec.dims), ())[dim : dim + 1]
+            usual = _OF_INDICES if spec.dtype == "int64" else GENERIC.get(len(spec.dims), ())
+            role = called if isinstance(called, str) else usual[dim : dim + 1]
             tied = called == _BATCH and _is_tied(found)
             if (called in found.free and not tied) or size < 2 or size in seen or not _UNDECLARED.issuperset(role):
                 continue

@@ -31,7 +31,7 @@ from inductor_debug.capture.inference.specs.specs import (
     TensorSpec,
 )
 
-_SECONDS = 2.5
+_SECONDS = 4.0
 _MOST_RUNS = 240
 _RESTARTS = 4
 _ALIKE = 4
@@ -48,7 +48,7 @@ class Judgement:
     """What came of varying a call: `runs` is one that runs after all, `blamed` the failure that none avoids.
 
     `because` is a sentence on why a failure is blamed that some calls may avoid; `has_facts` says that sizes, ranks,
-    dtypes or devices contradict each other there.
+    dtypes or devices contradict each other there, `is_about_dtypes` that dtypes do.
     """
 
     runs: Guess | None = None
@@ -56,6 +56,7 @@ class Judgement:
     furthest: TrialOutcome | None = None
     because: str = ""
     has_facts: bool = True
+    is_about_dtypes: bool = False
 
 
 def judged(trials: Trials, plan: CallPlan, best: TrialOutcome, *, precision_known: bool = True) -> Judgement:
@@ -71,6 +72,7 @@ def judged(trials: Trials, plan: CallPlan, best: TrialOutcome, *, precision_know
     for _ in range(_RESTARTS):
         case = _Case(trials, plan, best, deadline)
         judgement = case.judge()
+        judgement.is_about_dtypes = case.is_about_dtypes
         if judgement.blamed is not None and not precision_known and case.is_about_dtypes:
             return Judgement()
         further = judgement.furthest
@@ -231,8 +233,9 @@ class _Case:
         first = self._here[0]
         kind = first.conflict.kind if first.conflict is not None else None
         if kind is ConflictKind.WINDOW:
-            # A size that grows slowly with an input looks like one that does not.
-            return Judgement()
+            # A size that grows slowly with an input looks like one that does not; one beside which a window grows never
+            # becomes large enough.
+            return Judgement(blamed=self._best if _grow_together(pairs) else None)
         if len(set(pairs)) == 1:
             return Judgement(blamed=self._best if self._is_settled(first) else None)
         if not first.is_about_sizes or not all(_are_sizes(pair) for pair in pairs):
@@ -266,7 +269,7 @@ class _Case:
         A batch that meets the size of a layer is no way out: it is the caller's.
         """
         batches = {spec.dims[0] for _, spec in guess.tensors() if spec.dims}
-        for size in self._single_sizes():
+        for size in self._single_sizes(guess):
             for times in (2, 3) if size.name not in batches else ():
                 outcome = self._trials.run(size.at(size.usual * times))
                 if self._spent() or outcome.error is None or is_further(outcome, self._best):
@@ -292,7 +295,7 @@ class _Case:
         """Whether a size is laid out together with something that grows otherwise, which no other size makes good."""
         found = False
         self._allow_more()
-        for size in self._single_sizes():
+        for size in self._single_sizes(self._best.guess):
             pairs = [self._volumes_at(size.at(size.usual * times)) for times in range(1, STEPS + 1)]
             known = [pair for pair in pairs if pair is not None]
             if len(known) < STEPS or len(set(known)) == 1:
@@ -309,9 +312,9 @@ class _Case:
             found |= out_of_step
         return Judgement(blamed=self._best if found and not self._spent() else None)
 
-    def _single_sizes(self) -> Iterator[variations.SizedGuess]:
-        """The sizes of the call that may be others."""
-        every = variations.single_sizes(self._best.guess)
+    def _single_sizes(self, guess: Guess) -> Iterator[variations.SizedGuess]:
+        """The sizes of a call that may be others."""
+        every = variations.single_sizes(guess)
         return (size for size in every if self._plan.allows(size.at(size.usual + 1)))
 
     def _volumes_at(self, guess: Guess) -> tuple[int, int] | None:
@@ -351,6 +354,8 @@ class _Case:
 
     def _met(self, met: Guess | bool | None) -> Judgement | None:
         """What follows from a call that meets the wanted size, from none that could be found, or found in time."""
+        if isinstance(met, Guess) and not self._plan.allows(met):
+            return None
         if isinstance(met, Guess):
             outcome = self._trials.run(met)
             return Judgement(runs=met) if outcome.error is None else Judgement(furthest=outcome)
@@ -383,6 +388,11 @@ def _are_proportional(pairs: list[Pair]) -> bool:
     """Whether both sides grow with the call, and one is always the same multiple of the other."""
     (left, right), *others = ((int(left), int(right)) for left, right in pairs)
     return all(int(other[0]) * right == int(other[1]) * left for other in others)
+
+
+def _grow_together(pairs: list[Pair]) -> bool:
+    """Whether a window is always larger than a size by the same number, whatever that is."""
+    return len(set(pairs)) >= _ALIKE and len({int(needed) - int(size) for size, needed in pairs}) == 1
 
 
 def _ranks(guess: Guess) -> Ranks:

@@ -1,11 +1,13 @@
 """Arguments that are None by default, where the default does not run: what leaves them out fails for want of a value.
 
 Nothing is said where the user's code refuses the call itself, where one of several arguments may be given instead, or
-where nothing else is given or no argument is required: then the signature only spells that some of them are needed.
+where nothing else is given. Where no argument is required the signature only spells that some of them are needed: those
+that are called masks, positions or caches are not.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,6 +21,8 @@ from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.runtime import foreign
 
+_COMPANION = re.compile(r"mask|position|past|cache")
+"""In the names of what goes with another input."""
 _CANDIDATES = 2
 """How many values of an argument are tried in place of its default."""
 
@@ -78,8 +82,13 @@ def _is_replaceable(trials: Trials, guess: Guess, plan: CallPlan, given: set[str
     )
 
 
+def goes_along(name: str) -> bool:
+    """Whether an argument goes with another input, and may always be left out where its default is None."""
+    return _COMPANION.search(name) is not None
+
+
 def given_optionally(guess: Guess, trials: Trials) -> list[str]:
-    """The arguments of a call that are None where they are not given."""
+    """The arguments of a call that need not be given, and are None then."""
     none_by_default = _none_by_default(trials)
     return [item.name for item in guess.arguments if item.name in none_by_default]
 
@@ -88,9 +97,8 @@ def _none_by_default(trials: Trials) -> frozenset[str]:
     subject = trials.subject
     parameters = foreign.parameters(subject.forward if isinstance(subject, nn.Module) else subject)
     known = [item for item in parameters or () if item.kind not in (item.VAR_POSITIONAL, item.VAR_KEYWORD)]
-    if all(item.default is not item.empty for item in known):
-        return frozenset()
-    return frozenset(item.name for item in known if item.default is None)
+    some_required = any(item.default is item.empty for item in known)
+    return frozenset(item.name for item in known if item.default is None and (some_required or goes_along(item.name)))
 
 
 def without(guess: Guess, names: list[str]) -> Guess:

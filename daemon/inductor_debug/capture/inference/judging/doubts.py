@@ -70,7 +70,10 @@ def speaks_of_unset(error: BaseException, inputs: Iterable[torch.Tensor]) -> boo
     if frame is None or statement is None:
         return True
     own = frozenset(map(id, inputs)) if Raised.by(error).about_tensors else frozenset()
-    return any(_is_unset(value) or id(value) in own for value in _values(statement, frame))
+    return any(
+        (_is_unset(value) and not _is_none_here(node, value, frame, line)) or id(value) in own
+        for node, value in _values(statement, frame)
+    )
 
 
 def misses_a_value(error: BaseException) -> bool:
@@ -118,6 +121,22 @@ def _is_unset(value: Any) -> bool:
     )
 
 
+def _is_none_here(node: ast.expr, value: Any, frame: FrameType, line: int) -> bool:
+    """Whether a name is None because the same function says so, rather than its caller or another method."""
+    code = frame.f_code
+    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if value is not None or not isinstance(node, ast.Name) or node.id in arguments or node.id not in frame.f_locals:
+        return False
+    around = [block for block in blocks_at(frame, line) if isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assigned = (item for item in ast.walk(around[-1]) if isinstance(item, ast.Assign)) if around else ()
+    return any(
+        isinstance(item.value, ast.Constant)
+        and item.value.value is None
+        and any(isinstance(target, ast.Name) and target.id == node.id for target in item.targets)
+        for item in assigned
+    )
+
+
 def _doc(value: Any) -> str | None:
     function = getattr(value, "__func__", value)
     return function.__doc__ if isinstance(function, FunctionType) else None
@@ -154,13 +173,13 @@ def statement_at(frame: FrameType, line: int) -> ast.AST | None:
     return found
 
 
-def _values(statement: ast.AST, frame: FrameType) -> Iterator[Any]:
-    """What the names and attributes that a statement reads stand for, as far as looking at them runs no code."""
+def _values(statement: ast.AST, frame: FrameType) -> Iterator[tuple[ast.expr, Any]]:
+    """The names and attributes that a statement reads with what they stand for, as far as looking runs no code."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             known, value = value_of(node, frame)
             if known:
-                yield value
+                yield node, value
 
 
 def value_of(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:

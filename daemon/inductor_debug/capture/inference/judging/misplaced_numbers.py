@@ -16,7 +16,7 @@ _OF_TENSORS = ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tens
 
 
 def misplaced_number(error: BaseException) -> bool:
-    """Whether the user's statement that raised gives a function of torch a number where it takes tensors alone."""
+    """Whether the user's statement that raised gives a function or a method a number where it takes tensors alone."""
     if not isinstance(error, TypeError | AttributeError):
         return False
     frame, line = last_frame(error)
@@ -26,9 +26,10 @@ def misplaced_number(error: BaseException) -> bool:
     for call in ast.walk(statement):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             known, owner = value_of(call.func.value, frame)
-            if known and isinstance(owner, ModuleType) and owner.__name__.partition(".")[0] == "torch":
-                takes = _tensor_positions(call.func.attr)
-                if any(position in takes and _is_number(item) for position, item in enumerate(call.args)):
+            of_torch = isinstance(owner, ModuleType) and owner.__name__.partition(".")[0] == "torch"
+            if known and (of_torch or isinstance(owner, torch.Tensor)):
+                takes, own = _tensor_positions(call.func.attr), 0 if of_torch else 1
+                if any(position in takes and _is_number(item) for position, item in enumerate(call.args, own)):
                     return True
     return False
 

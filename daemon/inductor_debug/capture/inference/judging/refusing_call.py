@@ -159,9 +159,16 @@ def _refused_by_module(outcome: TrialOutcome) -> RefusedCall | None:
     if module is None or not type(module).__module__.startswith("torch.nn.") or not outcome.received:
         return None
     given = outcome.received[0]
-    tensor = torch.empty(given.shape, dtype=getattr(torch, given.dtype), device="meta")
-    if (conflict := conflict_of(module, (tensor,), {})) is not None:
-        return RefusedCall(type(module).__name__, type(outcome.error).__name__, conflict)
+    tensors = {
+        item.position: torch.empty(item.shape, dtype=getattr(torch, item.dtype), device="meta")
+        for item in outcome.received
+    }
+    conflict = conflict_of(module, tuple(map(tensors.get, range(max(tensors) + 1))), {})
+    if conflict is not None:
+        # Of an input of the model's comes what its layers are given.
+        sources = [frozenset(range(len(outcome.guess.tensors())))] * len(tensors)
+        shapes = [item.shape for item in outcome.received]
+        return RefusedCall(type(module).__name__, type(outcome.error).__name__, conflict, sources, shapes)
     for spec in accepted(module, given.position):
         if len(spec.dims) == len(given.shape):
             for dim, (size, wanted) in enumerate(zip(given.shape, spec.dims, strict=True)):

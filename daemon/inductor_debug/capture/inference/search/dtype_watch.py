@@ -13,23 +13,34 @@ from inductor_debug.rules.recording import operators
 
 
 class DtypeWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Entered around a run; changes nothing of it. `mixed` says whether an operation was given dtypes that differ."""
+    """Entered around a run; changes nothing of it. `dtypes` are those of the first operation that may not mix them."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.mixed = False
+        self.dtypes: list[torch.dtype] = []
+
+    @property
+    def mixed(self) -> bool:
+        """Whether an operation was given dtypes that it may not mix."""
+        return bool(self.dtypes)
+
+    @property
+    def mixed_floats(self) -> bool:
+        """Whether all of them are floating."""
+        return self.mixed and all(dtype.is_floating_point for dtype in self.dtypes)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if not self.mixed and not isinstance(func, HigherOrderOperator):
-            self.mixed = _mixes(func, args, kwargs)
+            self.dtypes = _mixed(func, args, kwargs)
         return func(*args, **kwargs)
 
 
-def _mixes(func: Any, args: Any, kwargs: Any) -> bool:
+def _mixed(func: Any, args: Any, kwargs: Any) -> list[torch.dtype]:
     alike = operators.of_one_dtype(str(func))
     if not alike:
-        return False
+        return []
     given = {**dict(zip(operator_info(func).names, args, strict=False)), **kwargs}
     found = (given.get(name) for name in alike)
-    return len({value.dtype for value in found if isinstance(value, torch.Tensor)}) > 1
+    dtypes = [value.dtype for value in found if isinstance(value, torch.Tensor)]
+    return [] if operators.may_mix(str(func), [str(dtype).removeprefix("torch.") for dtype in dtypes]) else dtypes

@@ -19,6 +19,8 @@ GENERIC: dict[int, tuple[Dimension, ...]] = {
     6: ("B", "C", "F", "H", "W", "D"),
 }
 """The usual dimensions of a tensor by its rank."""
+_LARGEST_IMAGE = 2048
+"""Pixels a side. With more, any flattened image has as many features as some layer takes."""
 
 
 @dataclass
@@ -62,8 +64,12 @@ class CallPlan:
         return [item.name for item in self.parameters if not item.required]
 
     def allows(self, guess: Guess) -> bool:
-        """Whether a call has no tensor of a rank that the model excludes."""
+        """Whether a call has no tensor of a rank that the model excludes, and no image of a size that nobody means."""
         if self.literally and self.denied(guess) is not None:
+            return False
+        sizes, largest = guess.size_of(), max((_LARGEST_IMAGE, *self.image_sizes))
+        shapes = (spec.shape(sizes) for _, spec in guess.tensors() if len(spec.dims) > 3)
+        if any(max(shape[-2:]) > largest for shape in shapes):
             return False
         return all(len(spec.dims) in self.ranks.get(name, {len(spec.dims)}) for name, spec in guess.tensors())
 

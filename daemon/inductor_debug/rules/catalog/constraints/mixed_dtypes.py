@@ -23,9 +23,9 @@ class MixedDtypesRule(Constraint):
     judges_accelerator = False
     summary = "An op gets tensors of different dtypes where torch wants one."
     what = """
-        Most ops convert operands of different dtypes to a common one. Matrix multiplications and indexed
-        writes do not: torch refuses them when they run on real tensors ("mat1 and mat2 must have the same dtype"). The
-        finding stands at the expression that runs such an op."""
+        Most ops convert operands of different dtypes to a common one. Matrix multiplications, norms and indexed writes
+        do not: torch refuses them when they run on real tensors ("mat1 and mat2 must have the same dtype"). The finding
+        stands at the expression that runs such an op."""
     why = """
         The model fails in its first step, on every device. Shapes and dtypes alone do not show it: tracing and
         compiling such a model succeed, because neither touches data."""
@@ -46,10 +46,11 @@ class MixedDtypesRule(Constraint):
             dtypes = _dtypes(op)
             if any(tensor.value in never_made for tensor in op.inputs):
                 never_made.update(tensor.value for tensor in op.outputs)
-            elif len(dtypes) > 1:
+            elif not operators.may_mix(op.overload, dtypes):
                 never_made.update(tensor.value for tensor in op.outputs)
                 packet = op.packet.removesuffix("_")
-                subject = f"{packet} wants operands of one dtype and gets {wording.listing(dtypes)}"
+                given = wording.listing(list(dict.fromkeys(dtypes)))
+                subject = f"{packet} wants operands of one dtype and gets {given}"
                 roots.of_op(op, subject, Severity.ERROR).cover(op)
 
     def message(self, found: Sequence[Root], profile: Profile) -> str:
@@ -58,6 +59,6 @@ class MixedDtypesRule(Constraint):
 
 
 def _dtypes(op: Op) -> list[str]:
-    """The dtypes of those operands that must be alike, each once."""
+    """The dtypes of those operands that must be alike."""
     given = [op.arguments.get(name) for name in operators.of_one_dtype(op.overload)]
-    return list(dict.fromkeys(op.inputs[item.index].dtype for item in given if isinstance(item, TensorArgument)))
+    return [op.inputs[item.index].dtype for item in given if isinstance(item, TensorArgument)]

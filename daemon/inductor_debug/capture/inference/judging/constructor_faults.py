@@ -1,0 +1,40 @@
+"""Whether what a constructor raised is the fault of the code: it asked for no arguments, or names what is not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inductor_debug.capture.inference.construction import signatures
+from inductor_debug.capture.inference.construction.construction import Construction
+from inductor_debug.capture.inference.judging.blame import KnownNames, is_evident
+from inductor_debug.capture.inference.search.trial import user_frames
+from inductor_debug.capture.inference.values.guarded_execution import SideEffectError
+
+_OF_CODE = (TypeError, ValueError, AssertionError, RuntimeError, LookupError, ArithmeticError)
+"""What a constructor that is given nothing raises by its own fault; other exceptions speak of files and machines."""
+_PLAIN = (bool, int, float, str, list, tuple, dict, set)
+"""Types whose attributes no machine changes."""
+
+
+def is_constructors_fault(error: BaseException, kind: Any, made: Construction, names: KnownNames) -> bool:
+    """Whether the code alone is to blame for `error`.
+
+    Args:
+        error: what building `kind` raised.
+        kind: the class.
+        made: what its constructor was given.
+        names: of the file that defines it.
+    """
+    if isinstance(error, TypeError) and any(signatures.takes_more(kind)):
+        return False  # what is handed on as `*args` nobody wrote down
+    if is_evident(error, names, None, invented=bool(made.invented)):
+        return True
+    plain = isinstance(error, _OF_CODE) and not isinstance(error, SideEffectError | MemoryError)
+    plain |= isinstance(error, AttributeError) and type(error.obj) in _PLAIN
+    return plain and not made.arguments and _asks_for_nothing(kind) and bool(user_frames(error))
+
+
+def _asks_for_nothing(kind: Any) -> bool:
+    """Whether a class can be built without arguments, and none of its defaults stands for something missing."""
+    parameters = signatures.parameters(kind) if isinstance(kind, type) else None
+    return parameters is not None and all(item.default not in (None, item.empty) for item in parameters)

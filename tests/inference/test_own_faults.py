@@ -1,0 +1,252 @@
+"""Mistakes that no input avoids, in classes that declare no inputs, are told when the file is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from forked import in_child
+from inductor_debug.capture.session import analyze
+from inductor_debug_schema import Finding, JobRequest, Stage, StageFinished
+
+pytestmark = pytest.mark.torch
+
+HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
+
+FAULTS = {
+    "a recurrent layer is given another precision": (
+        """
+        class Tagger(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rnn = nn.LSTM(7, 16, batch_first=True)
+            def forward(self, x):
+                return self.rnn(x.double())[0]
+        """,
+        "self.rnn(x.double())",
+        "`x.double()` is float64, `self.rnn` takes float32",
+    ),
+    "the state of another recurrent layer is too narrow": (
+        """
+        class Reader(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed = nn.Embedding(100, 48)
+                self.encoder, self.decoder = nn.GRU(48, 48, batch_first=True), nn.GRU(48, 49, batch_first=True)
+            def forward(self, source_ids, target_ids):
+                _, state = self.encoder(self.embed(source_ids))
+                return self.decoder(self.embed(target_ids), state)[0]
+        """,
+        "self.decoder(",
+        "`self.decoder` takes 49 features, `state` [1, 2, 48] has 48",
+    ),
+    "a norm is given another precision": (
+        """
+        class Normed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm, self.out = nn.LayerNorm(16), nn.Linear(16, 1)
+            def forward(self, x):
+                return self.out(self.norm(x.double()).float())
+        """,
+        "self.norm(x.double())",
+        "`x.double()` is float64, `self.norm` float32: `self.norm` needs one dtype",
+    ),
+    "precisions are mixed before other sizes are refused": (
+        """
+        class Additive(nn.Module):
+            def __init__(self, size=64):
+                super().__init__()
+                self.query, self.key, self.score = nn.Linear(size, size), nn.Linear(size, size), nn.Linear(size, 1)
+            def forward(self, query, keys):
+                scores = self.score(torch.tanh(self.query(query.double()).unsqueeze(1) + self.key(keys))).squeeze(2)
+                return (scores.softmax(-1).unsqueeze(1) @ keys).squeeze(1)
+        """,
+        "self.query(query.double())",
+        "`query.double()` is float64, `self.query` float32",
+    ),
+    "a forward without self": (
+        """
+        class Loss(nn.Module):
+            def forward(reconstruction, x, mean):
+                return F.mse_loss(reconstruction, x) + mean.sum()
+        """,
+        "forward(reconstruction",
+        "`Loss.forward` has no parameter `self`, which Python passes first.",
+    ),
+    "a misspelt name beside names that are computed": (
+        """
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                for index in range(2):
+                    setattr(self, f"scale_{index}", index)
+                self.layers = nn.ModuleList([nn.Linear(8, 8)])
+                print(self.__class__.__name__)
+            def forward(self, x):
+                for layer in self.layrs:
+                    x = layer(x) * self.scale_1
+                return x
+        """,
+        "self.layrs",
+        "`Scaled` has no `layrs`; did you mean `layers`?",
+    ),
+    "a constructor that asks for nothing takes a number for an object": (
+        """
+        class Inner(nn.Module):
+            def __init__(self, config, index):
+                super().__init__()
+                self.layer = nn.Linear(config.width, config.width)
+        class Outer(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = Inner(0, type("Config", (), {"width": 8}))
+            def forward(self, x):
+                return self.inner.layer(x)
+        """,
+        "config.width",
+        "'int' object has no attribute 'width'",
+    ),
+    "a window that grows with what it slides over": (
+        """
+        class Pooled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed, self.conv = nn.Embedding(100, 24), nn.Conv1d(24, 20, 3)
+            def forward(self, tokens):
+                x = self.conv(self.embed(tokens).transpose(1, 2))
+                return F.max_pool1d(x, x.size(2) + 1).squeeze(2)
+        """,
+        "F.max_pool1d(",
+        "the kernel of `max_pool1d` needs at least",
+    ),
+    "a part that only another input would leave out": (
+        """
+        class Pair(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed, self.encoder, self.norm = nn.Embedding(50, 16), nn.Linear(16, 16), nn.LayerNorm(17)
+            def forward(self, input_ids=None, encoder_outputs=None):
+                if encoder_outputs is None:
+                    encoder_outputs = self.norm(self.encoder(self.embed(input_ids)))
+                return encoder_outputs * self.embed(input_ids)
+        """,
+        "self.norm(",
+        "`self.norm` takes 17 features",
+    ),
+    "a mask that need not be given is cut": (
+        """
+        class Masked(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed = nn.Embedding(50, 16)
+            def forward(self, input_ids=None, attention_mask=None):
+                return self.embed(input_ids)[:, 1:] * attention_mask[..., 1:, None]
+        """,
+        "attention_mask[",
+        "`attention_mask` is None by default, but a value is needed here.",
+    ),
+    "a number where a method takes a tensor": (
+        """
+        class Smoothed(nn.Module):
+            def forward(self, logits, target):
+                true = torch.full_like(logits, 0.1)
+                return true.scatter_(target.unsqueeze(1), 1, 0.9)
+        """,
+        "true.scatter_(",
+        "scatter_() received an invalid combination of arguments",
+    ),
+    "a matrix that is no affine one": (
+        """
+        class Warped(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.theta = nn.Sequential(nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(48, 6))
+            def forward(self, image):
+                grid = F.affine_grid(self.theta(image).view(-1, 3, 2), image.size())
+                return F.grid_sample(image, grid)
+        """,
+        "F.affine_grid(",
+        "must be 2 for `affine_grid`",
+    ),
+    "what only an image that nobody has makes wide enough": (
+        """
+        class Flattened(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.features, self.head = nn.Sequential(nn.Conv2d(3, 16, 32, 32)), nn.Linear(9216, 4)
+            def forward(self, image):
+                return self.head(self.features(image).flatten(2))
+        """,
+        "self.head(",
+        "`self.head` takes 9216 features",
+    ),
+}
+
+BLAMELESS = {
+    "norms take half precision with float32 weights": """
+        class Half(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = nn.LayerNorm(16)
+            def forward(self, x):
+                return self.norm(x.bfloat16())
+    """,
+    "names that are computed from parts": """
+        class Numbered(nn.Module):
+            def __init__(self):
+                super().__init__()
+                for index in range(2):
+                    self.add_module(f"layer_{index}", nn.Linear(8, 8))
+            def forward(self, x):
+                return self.layer_0(x) + self.layer_1(x)
+    """,
+    "a method that calls its object otherwise": """
+        class Plain(nn.Module):
+            def __init__(this):
+                super().__init__()
+                this.layer = nn.Linear(8, 8)
+            def forward(this, x):
+                return this.layer(x)
+    """,
+    "two inputs of which neither is required": """
+        class Both(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.text, self.image = nn.Embedding(50, 16), nn.Linear(24, 16)
+            def forward(self, input_ids=None, features=None):
+                return self.text(input_ids) + self.image(features)
+    """,
+}
+
+
+def findings(folder: Path, text: str) -> list[Finding]:
+    """What one job says of a file, accelerator aside."""
+
+    def work() -> list[Finding]:
+        events: list[object] = []
+        path = str(folder / "model.py")
+        analyze(JobRequest(1, path, text, str(folder), [Stage.PREVIEW], {"name": "x"}), events.append)
+        # What is told again takes the place of what was told first.
+        ends = {event.target: event for event in events if isinstance(event, StageFinished)}
+        return [finding for event in ends.values() for finding in event.findings]
+
+    found, output = in_child(work)
+    assert isinstance(found, list), output
+    return found
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_fault_is_told_at_its_expression(what: str, tmp_path: Path) -> None:
+    code, where, words = FAULTS[what]
+    text = HEAD + dedent(code).lstrip()
+    found = findings(tmp_path, text)
+    starts = [text.splitlines()[item.range.start.line][item.range.start.character :] for item in found]
+    told = [item for item, start in zip(found, starts, strict=True) if start.startswith(where)]
+    assert any(words in item.message for item in told), found
+
+
+@pytest.mark.parametrize("what", BLAMELESS)
+def test_sound_code_is_left_alone(what: str, tmp_path: Path) -> None:
+    assert findings(tmp_path, HEAD + dedent(BLAMELESS[what]).lstrip()) == []
