@@ -8,7 +8,9 @@ says so, and what the registry has otherwise (on Linux builds for CUDA, which ru
 
 from __future__ import annotations
 
+import os
 import runpy
+import sys
 from pathlib import Path
 
 import nox
@@ -16,11 +18,13 @@ import nox
 _TRIED = runpy.run_path(str(Path(__file__).with_name("daemon") / "inductor_debug" / "system" / "tried_versions.py"))
 TORCH: tuple[str, ...] = _TRIED["TORCH"]
 PYTHON: tuple[str, ...] = _TRIED["PYTHON"]
+UNTRIED_PYTHON = ("3.14",)
+"""Promised by nobody: they are here to be looked at, in CI."""
 USUAL_PYTHON = "3.11"
 """With which every torch is run; it is what most of our own work is done with."""
 CONTRACT = (
     "tests/architecture",
-    "tests/schema",
+    "tests/schema/test_codec.py",
     "tests/source",
     "tests/rules",
     "tests/capture/test_aot.py",
@@ -48,8 +52,9 @@ nox.options.error_on_missing_interpreters = False
 
 
 def _pairs() -> list[object]:
-    every = [(python, torch) for python in PYTHON for torch in TORCH]
-    cross = {(python, torch) for python, torch in every if python == USUAL_PYTHON or torch == TORCH[-1]}
+    every = [(python, torch) for python in (*PYTHON, *UNTRIED_PYTHON) for torch in TORCH]
+    usual = {(USUAL_PYTHON, torch) for torch in TORCH}
+    cross = usual | {(python, TORCH[-1]) for python in PYTHON}
     return [
         nox.param(python, torch, id=f"{python}-torch-{torch}", tags=["cross"] if (python, torch) in cross else [])
         for python, torch in every
@@ -77,10 +82,10 @@ def nightly(session: nox.Session) -> None:
 def apart(session: nox.Session) -> None:
     """The tool in an environment without torch, for an interpreter that has one and nothing of ours."""
     users = session.create_tmp()
-    python = str(Path(users, "bin", "python"))
+    python = str(Path(users, "Scripts", "python.exe") if sys.platform == "win32" else Path(users, "bin", "python"))
     session.run("uv", "venv", "--quiet", "--clear", "--python", USUAL_PYTHON, users, external=True)
     session.run("uv", "pip", "install", "--quiet", "--python", python, f"torch=={TORCH[-1]}.*", external=True)
-    session.install("--reinstall-package", "inductor-debug", ".")
+    session.install("--reinstall-package", "inductor-debug", _ours())
     session.run("python", "-c", "import importlib.util as u; assert u.find_spec('torch') is None")
     said = session.run(
         "inductor-debug", "check", "--python", python, "examples/tiny_attention.py", silent=True, success_codes=[0]
@@ -89,14 +94,25 @@ def apart(session: nox.Session) -> None:
     session.log("found what there is to find with a torch that is elsewhere")
 
 
+def _ours() -> str:
+    """What is installed: the checkout, or the one wheel in the folder that INDUCTOR_DEBUG_WHEEL names."""
+    folder = os.environ.get("INDUCTOR_DEBUG_WHEEL")
+    if not folder:
+        return "."
+    [wheel] = Path(folder).resolve().glob("*.whl")
+    return str(wheel)
+
+
 def _install_beside_torch(session: nox.Session) -> None:
     before = session.run("python", "-c", _VERSION, silent=True)
-    session.install("--reinstall-package", "inductor-debug", ".[models,dev]")
+    session.install("--reinstall-package", "inductor-debug", f"{_ours()}[models,dev]")
     after = session.run("python", "-c", _VERSION, silent=True)
     if before != after:
         session.error(f"installing the tool changed torch from {before} to {after}")
 
 
 def _run_contract(session: nox.Session) -> None:
-    """In one process: a CUDA build of torch bears no forks once anything was compiled (`tests/capture/forked.py`)."""
-    session.run("python", "-m", "pytest", "-p", "no:cacheprovider", *(session.posargs or CONTRACT))
+    """What is tested is what was installed; of the checkout there are the tests, and the benchmarks behind `bench`."""
+    benchmarks = str(Path(__file__).with_name("benchmarks"))
+    words = session.posargs or CONTRACT
+    session.run("python", "-m", "pytest", "-p", "no:cacheprovider", *words, env={"PYTHONPATH": benchmarks})
