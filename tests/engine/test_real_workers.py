@@ -55,7 +55,8 @@ async def test_a_model_is_analysed_and_its_mishaps_are_told(tmp_path: Path, fork
                  for finding in event.findings}  # fmt: skip
         assert found == {(Stage.PREVIEW, "dtype"), (Stage.MOCK, "dtype")}
         assert pool.torch_version is not None
-        assert (tmp_path / "log").exists() is False, "warming up and analysing print nothing"
+        if sys.version_info[:3] != (3, 13, 0):  # which torch warns of from 2.14 on
+            assert (tmp_path / "log").exists() is False, "warming up and analysing print nothing"
         assert (await analyze(pool, tmp_path, "os.abort()"))[:2] == (JobOutcome.CRASHED, 7)
         assert (await analyze(pool, tmp_path, "while True: time.sleep(1)", timeout=8))[:2] == (JobOutcome.TIMEOUT, 7)
         assert (await analyze(pool, tmp_path, "pass"))[0] is JobOutcome.FINISHED
