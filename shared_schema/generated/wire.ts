@@ -2212,12 +2212,14 @@ export interface Range {
 /**
  * A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly.
  *
- * `state` is what the call before has changed, where it is that which no longer fits.
+ * `state` is what the call before has changed, or what calls are given, where it is that which no longer fits; `size`
+ * a size that the code needs as a number.
  */
 export interface Recompilation {
   readonly recompiled_function: string;
   readonly given_up: boolean;
   readonly state?: ChangingState | null;
+  readonly size?: SpecialisedSize | null;
 }
 
 /**
@@ -2542,6 +2544,17 @@ export interface SizesSeen {
 export type SpecOrigin = "derived" | "compiler";
 
 /**
+ * A size that calls have in different ways, and that an expression needs as a number.
+ *
+ * `asking` is the expression as it is written, `size_name` what the size is called (size 1 of `x`).
+ */
+export interface SpecialisedSize {
+  readonly asking: string;
+  readonly size_name: string;
+  readonly seen_sizes: readonly string[];
+}
+
+/**
  * How deep a look at a target went; each stage refines the one before.
  */
 export type Stage = "load" | "preview" | "mock" | "aot" | "inductor" | "comparison";
@@ -2611,7 +2624,7 @@ export type StateChange = "number" | "length" | "type" | "object" | "value";
 /**
  * What holds Python state that outlives a call.
  */
-export type StateHolder = "attribute" | "global" | "closure" | "default";
+export type StateHolder = "attribute" | "global" | "closure" | "default" | "argument";
 
 /**
  * The statistics of one stage of one target; `path` is the user's file.

@@ -76,23 +76,30 @@ from inductor_debug_schema.artifacts import ArtifactKind, ArtifactReference
 from inductor_debug_schema.captures import Basis, Blame, RunCaptured, SizedCapture, SizesSeen, StageCaptured
 from inductor_debug_schema.codec import WireError, from_wire, to_wire
 from inductor_debug_schema.comparisons import AcceleratorColumn, AcceleratorComparison, RuleCount, TargetCost
+from inductor_debug_schema.compiling.capture_facts import (
+    BreakCause,
+    ChangingState,
+    EagerFunction,
+    GraphBreak,
+    InstanceVersions,
+    OverwrittenTensor,
+    Recompilation,
+    SpecialisedSize,
+    StateChange,
+    StateHolder,
+)
 from inductor_debug_schema.cost_bounds import ClassCost, CostBound, Roof, RunCost
 from inductor_debug_schema.editor import AnalysisNotification, FindingData
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
 from inductor_debug_schema.facts import (
-    BreakCause,
-    ChangingState,
     ConflictKind,
     ConflictSide,
     CoreSpan,
     CpuFallback,
     CutSticks,
-    EagerFunction,
     Facts,
-    GraphBreak,
     Growth,
     IdleIgnore,
-    InstanceVersions,
     LiveMemory,
     MemoryOverrun,
     MemoryShare,
@@ -101,14 +108,10 @@ from inductor_debug_schema.facts import (
     OperandFact,
     OversizedTensor,
     OversizedTensors,
-    OverwrittenTensor,
     PaddedSticks,
     PricedRun,
-    Recompilation,
     Restickified,
     ShapeConflict,
-    StateChange,
-    StateHolder,
     TraceStep,
     UnknownName,
     UnwantedDtype,
@@ -360,6 +363,7 @@ __all__ = [
     "Range",
     "Related",
     "Recompilation",
+    "SpecialisedSize",
     "Replacement",
     "RuleCount",
     "RunCaptured",

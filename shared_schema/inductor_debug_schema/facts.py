@@ -10,6 +10,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Union
 
+from inductor_debug_schema.compiling.capture_facts import (
+    EagerFunction,
+    GraphBreak,
+    InstanceVersions,
+    OverwrittenTensor,
+    Recompilation,
+)
 from inductor_debug_schema.positions import Location
 
 
@@ -116,98 +123,6 @@ class UnknownName:
     others: list[str] = field(default_factory=list)
 
 
-class BreakCause(str, Enum):
-    """What torch.compile cannot take into a graph."""
-
-    PRINT = "print"
-    """Text for people: `print`."""
-    LOGGING = "logging"
-    """A call of a logger."""
-    WARNING = "warning"
-    """`warnings.warn`."""
-    BRANCH = "branch"
-    """A tensor's value decides which code runs: `if`, `while`, `and`, `assert`, a conditional expression."""
-    VALUE = "value"
-    """A tensor's value becomes a number, a list or a text of Python's: `.item()`, `.tolist()`, `float(x)`, `f"{x}"`."""
-    SIZE = "size"
-    """A tensor's values decide the size of another: `nonzero`, `x[mask]`, a slice by a tensor."""
-    NUMPY = "numpy"
-    """A tensor goes to NumPy, or NumPy is called with one."""
-    CLOCK = "clock"
-    """The time is read."""
-    RANDOM = "random"
-    """A random number is drawn, or a generator's state read, outside of torch's traced functions."""
-    FILE = "file"
-    """Something is read or written: `torch.save`, `open`, `pickle`."""
-    DEBUGGER = "debugger"
-    """`breakpoint()`, `pdb.set_trace()`."""
-    INSPECTION = "inspection"
-    """Code looks at itself: `inspect`, `sys._getframe`, `traceback`."""
-    COMPILED_CODE = "compiled-code"
-    """A function that is no Python code: of a C extension, or built into Python."""
-    METHOD = "method"
-    """A method of an object that torch.compile does not know there."""
-    SKIPPED = "skipped"
-    """A Python function that torch.compile is told to leave alone, of torch itself or of a library."""
-    DISABLED = "disabled"
-    """A function that its author took out of compilation (`torch.compiler.disable`)."""
-    REQUESTED = "requested"
-    """A call that asks for a break: `torch._dynamo.graph_break()`."""
-    CONTEXT_MANAGER = "context-manager"
-    """A `with` that torch.compile does not know."""
-    GENERATOR = "generator"
-    """A generator that is used beyond what can be traced."""
-    EXCEPTION = "exception"
-    """The code raises while it is traced."""
-    AUTOGRAD = "autograd"
-    """`backward()`, `requires_grad_()` and other work of autograd's inside of the compiled code."""
-    AUTOGRAD_FUNCTION = "autograd-function"
-    """A `torch.autograd.Function` that does what cannot be traced."""
-    HOOK = "hook"
-    """A hook of a tensor or module."""
-    MUTATION = "mutation"
-    """A change of a container, an attribute or a tensor's data that cannot be followed."""
-    CONTROL_FLOW = "control-flow"
-    """`torch.cond`, `scan` and the like, with a body or arguments that they do not take."""
-    TORCHSCRIPT = "torchscript"
-    """Code that `torch.jit` compiled."""
-    SPECIAL_TENSOR = "special-tensor"
-    """A tensor that is sparse, nested, quantised or of a class of its own."""
-    RECURRENT = "recurrent"
-    """`nn.RNN`, `nn.GRU` or `nn.LSTM`."""
-    NO_GRAPH = "no-graph"
-    """Nothing of the target was captured, and torch does not say why."""
-    OTHER = "other"
-    """Anything else; `torch_kind` and `explanation` say in torch's words what."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphBreak:
-    """Why torch.compile ends a graph at an expression and lets Python run it.
-
-    `breaks_by` is the cause. `expression` is the source that breaks the graph (`print("mean", y.mean())`): the user's,
-    or a library's where `inside` names the library's function (`torch.optim.optimizer.zero_grad`). `subject` is the
-    part of it that matters: the condition of a branch, the tensor whose value is read (`x.sum()` of `x.sum().item()`),
-    the object whose method is called, else empty. `function` is what was called there and cannot be traced, by its
-    qualified name (`print`, `time.time`, `torch.Tensor.item`), empty where nothing was called. `eager` is the function
-    that runs without a compiler because of it, empty where only the expression does.
-
-    `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
-    its words: for reading only.
-    """
-
-    breaks_by: BreakCause
-    expression: str
-    subject: str = ""
-    function: str = ""
-    inside: str = ""
-    eager: str = ""
-    registry_id: str = ""
-    torch_kind: str = ""
-    explanation: str = ""
-    hints: list[str] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class OddSize:
     """A size that fills no whole tiles. `odd_size` is a number, or text where it has symbols (`63*s0`).
@@ -295,88 +210,12 @@ class MemoryOverrun:
     largest: list[LiveMemory]
 
 
-class StateHolder(str, Enum):
-    """What holds Python state that outlives a call."""
-
-    ATTRIBUTE = "attribute"
-    """An object: a module, or what hangs on one."""
-    GLOBAL = "global"
-    """A variable of a module of Python."""
-    CLOSURE = "closure"
-    """A variable of the function around."""
-    DEFAULT = "default"
-    """The default of a parameter, which all calls share."""
-
-
-class StateChange(str, Enum):
-    """How state differs from one call to the next."""
-
-    NUMBER = "number"
-    LENGTH = "length"
-    TYPE = "type"
-    OBJECT = "object"
-    """It is another object, of whatever value."""
-    VALUE = "value"
-
-
-@dataclass(frozen=True, slots=True)
-class ChangingState:
-    """Python state that a call changes and that compiled code relies on.
-
-    `state_name` is how the code calls it (`self.step`), `seen` what it was before each call, as Python writes it: its
-    length where that is what changes. `every_call` says that each call changes it anew.
-    """
-
-    state_name: str
-    held_by: StateHolder
-    changes_in: StateChange
-    seen: list[str]
-    every_call: bool
-
-
 @dataclass(frozen=True, slots=True)
 class PricedRun:
     """What would be saved, of lower bounds: `saved_seconds` of a run that takes at least `bound_seconds`."""
 
     bound_seconds: float
     saved_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Recompilation:
-    """A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly.
-
-    `state` is what the call before has changed, where it is that which no longer fits.
-    """
-
-    recompiled_function: str
-    given_up: bool
-    state: ChangingState | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceVersions:
-    """Instances of one class, each compiled as a version of its `forward`, of which torch makes `version_limit`."""
-
-    instance_class: str
-    instances: int
-    version_limit: int
-
-
-@dataclass(frozen=True, slots=True)
-class OverwrittenTensor:
-    """An expression that writes in place into what the backward pass of another one needs, both as they are written."""
-
-    overwriting: str
-    needing: str
-
-
-@dataclass(frozen=True, slots=True)
-class EagerFunction:
-    """A function that runs eagerly: so many of its operations are in no graph."""
-
-    eager_function: str
-    operations_outside: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Python state that a call changes and that the next one does not fit: what it is called, who holds it, how it changes.
 
 A guard's source (`L['self'].step`) is torch's own way to reach an object. Here it becomes what the code calls the
-object, as far as that outlives a call; what a call was given itself is no state. Sources are evaluated as torch does.
+object, as far as that outlives a call, or is a number that calls are given. Sources are evaluated as torch does.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _ATTRIBUTE = re.compile(r"[LG]\['\w+'\].*\.[A-Za-z_]\w*(?:\['[^']*'\])?", re.DOT
 _CONTAINERS = (list, dict, set, frozenset)
 _NUMBERS = (bool, int, float, complex)
 _LONGEST = 40
+_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,14 @@ class StateSeen:
 
 
 def state_seen(broken: Broken, code: CodeType, scope: dict[str, Any], same_calls: bool) -> StateSeen | None:
-    """The state that a broken check is about; None where it is about an argument, a tensor, or what comes from nowhere.
+    """The state that a broken check is about; None where it is about a tensor, or what comes from nowhere.
 
     Args:
         broken: the check.
         code: the compiled function.
         scope: what torch evaluates the check's source in.
-        same_calls: whether all calls are given equal arguments: a parameter that differs is its default then.
+        same_calls: whether all calls are given equal arguments: a parameter that differs is its default then, and an
+            argument otherwise.
     """
     named = _named(broken.source, code, scope, same_calls)
     if named is None:
@@ -64,7 +66,7 @@ def state_seen(broken: Broken, code: CodeType, scope: dict[str, Any], same_calls
         shown = str(before), str(len(now))
     elif isinstance(now, (*_NUMBERS, str, type(None))):
         change = _of_values(before, now)
-        shown = repr(before)[:_LONGEST], repr(now)[:_LONGEST]
+        shown = _shown(before), _shown(now)
     else:
         change = StateChange.OBJECT if before is NOT_SAID and "ID_MATCH" in broken.kind.upper() else None
         shown = "", ""
@@ -75,7 +77,7 @@ def changing_state(seen: Sequence[StateSeen], every_call: bool) -> ChangingState
     """What is to be told of state that calls did not fit, one after the other; None where that is how things start.
 
     What changes once settles: a cache that is filled, a flag that is set. Only a number that becomes one of another
-    type is told of, because nobody means to.
+    type is told of, because nobody means to. Callers may.
 
     Args:
         seen: in the order of the calls, not empty.
@@ -83,10 +85,15 @@ def changing_state(seen: Sequence[StateSeen], every_call: bool) -> ChangingState
     """
     first = seen[0]
     change = StateChange.TYPE if any(each.change is StateChange.TYPE for each in seen) else first.change
-    if not every_call and change is not StateChange.TYPE:
+    if not every_call and (change is not StateChange.TYPE or first.holder is StateHolder.ARGUMENT):
         return None
     values = [] if change is StateChange.OBJECT else [first.before, *(each.now for each in seen)]
     return ChangingState(first.name, first.holder, change, values, every_call)
+
+
+def _shown(value: object) -> str:
+    text = f"{value:.{_DIGITS}g}" if isinstance(value, float) and len(repr(value)) > _DIGITS else repr(value)
+    return text[:_LONGEST]
 
 
 def _of_values(before: object, now: object) -> StateChange | None:
@@ -122,7 +129,9 @@ def _local(name: str, code: CodeType, same_calls: bool) -> tuple[str, StateHolde
     if name in code.co_freevars:
         return name, StateHolder.CLOSURE
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return (name, StateHolder.DEFAULT) if same_calls and name in parameters else None
+    if name not in parameters:
+        return None
+    return name, StateHolder.DEFAULT if same_calls else StateHolder.ARGUMENT
 
 
 def _function(source: str, scope: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +36,7 @@ _SIZES = re.compile(r"\.(?:size|stride|storage_offset)\(\)")
 _CONDITION = re.compile(r"\bL\[.*?(?:[<>=!]=|[<>]|%)|(?:[<>=!]=|[<>]|%).*?\bL\[")
 """A comparison of something that the function was given: what an epilogue lambda says of symbolic numbers."""
 _LENGTH = re.compile(r"^len\(.+\) == (?P<length>\d+)$", re.DOTALL)
+_STATE = re.compile(r"GLOBAL_STATE changed: (?P<changed>[\w ]+)")
 _RANK = " dimensions, not "
 _LONGEST = 120
 NOT_SAID = object()
@@ -47,6 +49,7 @@ class Broken:
     """A check that a call breaks. `text` is for people; `line` is its one-based source line, where only torch knows it.
 
     `source` and `kind` tell which guard it is. `expected` is the plain value, or the length, that it compares with.
+    Of the size of a tensor in a `dimension`, `expected` is what it was, and `now` what it is.
     """
 
     text: str
@@ -55,6 +58,18 @@ class Broken:
     file: str = ""
     line: int | None = None
     expected: object = NOT_SAID
+    dimension: int | None = None
+    now: int | None = None
+
+    @property
+    def guarded(self) -> str:
+        """The source of what it is about: of the tensor's size, where it is about that."""
+        return self.source if self.dimension is None else f"{self.source}.size()[{self.dimension}]"
+
+    @property
+    def size_name(self) -> str:
+        """What people call the size."""
+        return f"size {self.dimension} of `{readable(self.source)}`"
 
 
 def broken_checks(entry: CacheEntry) -> list[Broken]:
@@ -68,8 +83,15 @@ def broken_checks(entry: CacheEntry) -> list[Broken]:
                 found += _broken(check, part, entry.scope)
         unlike += [broken.source for broken in found[-1:] if _RANK in broken.text]
     if not found and entry.first:
-        found.append(_said(GuardCheck("", "", ()), entry.first, readable(_COMMENT.sub("", entry.first))))
+        found.append(_said(GuardCheck("", "", ()), entry.first, _of_everything(entry.first)))
     return found
+
+
+def _of_everything(said: str) -> str:
+    """What torch says of a guard on no object; in words of ours where it is on the mode of gradients."""
+    if (state := _STATE.match(said)) is not None and state["changed"].split() == ["grad_mode"]:
+        return f"torch records {'' if torch.is_grad_enabled() else 'no '}gradients here, unlike before"
+    return readable(_COMMENT.sub("", said))
 
 
 def size_conditions(check: GuardCheck) -> list[Broken]:
@@ -93,7 +115,8 @@ def readable(source: str) -> str:
 def _broken(check: GuardCheck, part: str, scope: dict[str, Any]) -> list[Broken]:
     tensor = _TENSOR.match(part)
     if tensor is not None:
-        return [_said(check, part, text) for text in _differences(tensor, check, scope)]
+        differences = [_said(check, part, text) for text in _differences(tensor, check, scope)]
+        return differences + _resized(tensor, check, part, scope, strides=not differences)
     code = _COMMENT.sub("", part).strip()
     try:
         holds = eval(code, {}, scope)
@@ -208,15 +231,39 @@ def _differences(expected: re.Match[str], check: GuardCheck, scope: dict[str, An
     sizes = _numbers(expected["size"])
     if len(sizes) != tensor.dim():
         return [*said, f"{name} has {tensor.dim()}{_RANK}{len(sizes)}"]
-    said += _unequal(name, "size", list(tensor.shape), sizes)
-    if not said:
-        said += _unequal(name, "stride", list(tensor.stride()), _numbers(expected["stride"]))
     return said
 
 
-def _unequal(name: str, what: str, now: list[Any], before: list[int | None]) -> list[str]:
+def _resized(
+    expected: re.Match[str], check: GuardCheck, part: str, scope: dict[str, Any], *, strides: bool
+) -> list[Broken]:
+    """The sizes that a tensor of as many dimensions does not have any more; else, where asked for, its strides."""
+    try:
+        tensor = eval(check.source or expected["source"], {}, scope)
+    except Exception:
+        return []
+    before = _numbers(expected["size"])
+    if not isinstance(tensor, torch.Tensor) or tensor.dim() != len(before):
+        return []
+    name = f"`{readable(check.source or expected['source'])}`"
+    sizes = _unequal(tensor.shape, before)
+    others = _unequal(tensor.stride(), _numbers(expected["stride"])) if strides and not sizes else []
     return [
-        f"{name} has {what} {actual} in dimension {index}, not {known}"
+        replace(
+            _said(check, part, f"{name} has {what} {now} in dimension {index}, not {known}"),
+            expected=known,
+            dimension=index if what == "size" else None,
+            now=now if what == "size" else None,
+        )
+        for what, unequal in (("size", sizes), ("stride", others))
+        for index, now, known in unequal
+    ]
+
+
+def _unequal(now: Sequence[Any], before: list[int | None]) -> list[tuple[int, Any, int]]:
+    """The dimensions that differ: each with what it is, and what it was."""
+    return [
+        (index, actual, known)
         for index, (actual, known) in enumerate(zip(now, before, strict=True))
         if known is not None and actual != known
     ]

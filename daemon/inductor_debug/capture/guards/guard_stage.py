@@ -33,7 +33,7 @@ def with_guards(
     inferred inputs, because nobody would call the target with just those.
     """
     wanted = request.keep_guards
-    listed = wanted or bool(target.more)
+    listed = wanted or bool(target.more) or target.called_otherwise
     if outcome.report.state is not StageState.DONE or not (listed or outcome.leaves_changes):
         return outcome
     with around():

@@ -9,25 +9,28 @@ graph breaks are `graph_breaks`'.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
 import torch
-from inductor_debug_schema import Finding, Location, Recompilation, Related, Severity, Stage
+from inductor_debug_schema import Finding, Location, Stage
 from torch._dynamo import external_utils
 from torch.fx import GraphModule
 
 from inductor_debug.capture.dynamo.graph_breaks import frames_of
+from inductor_debug.capture.dynamo.specialisations import Specialised, specialisations
 from inductor_debug.capture.expressions.instruction_expressions import SourcePositions
 from inductor_debug.capture.expressions.spans import SourceMap, name_of
-from inductor_debug.capture.failures.failures import innermost, place
+from inductor_debug.capture.failures.failures import innermost
 from inductor_debug.capture.guards import guard_hooks
-from inductor_debug.capture.guards.changing_state import StateSeen, changing_state, state_seen
+from inductor_debug.capture.guards.changing_state import state_seen
 from inductor_debug.capture.guards.guard_checks import Broken, broken_checks, readable, size_conditions
 from inductor_debug.capture.guards.guard_hooks import CacheEntry, GuardCheck, RawGuard, RawRecompile
 from inductor_debug.capture.guards.guard_kinds import is_bookkeeping
-from inductor_debug.capture.guards.state_findings import state_finding
+from inductor_debug.capture.guards.recompile_findings import recompile_findings
+from inductor_debug.capture.guards.recompiles import Failure, Recompile, RecompilesSeen
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.dynamo_run import Call, Callers, DynamoRun
@@ -42,9 +45,8 @@ from inductor_debug.rules.recording.guard_facts import (
 )
 from inductor_debug.rules.recording.ops import Frame
 
-_MOST_TOLD = 4
-_MOST_RELATED = 8
-_UNKNOWN = "torch does not say which guard failed"
+_MOST_CHECKS = 400
+"""More than any call breaks of one graph."""
 _CALLS_AGAIN = 2
 """One that does not fit may be how things start, such as a cache that is filled; two are a habit."""
 
@@ -65,11 +67,19 @@ def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = (
     operations are in no graph. Exceptions of the target end the run and become notes: stages explain them.
     """
     run = DynamoRun(target, sources, Stage.MOCK)
-    watch = _Watch(run, same_calls=not more)
     snapshot = Snapshot(target)
-    calls = list(more) or target.calls * _CALLS_AGAIN
-    with guard_hooks.listening(watch.guard, watch.recompiled):
-        error = run.execute(watch, calls, leave_early=False)
+    again = target.again if not more else None
+    seen = [(call.args, call.kwargs) for call in again.later] if again is not None else []
+    watch = _Watch(run, same_calls=not (more or seen))
+    calls = list(more) or seen or target.calls * _CALLS_AGAIN
+
+    def under(number: int) -> AbstractContextManager[None]:
+        if again is None or not seen:
+            return nullcontext()
+        return (again.later[number - 1].conditions if number else again.first).held(target.module)
+
+    with guard_hooks.listening(watch.guard, watch.recompiled), specialisations(watch.specialised.append):
+        error = run.execute(watch, calls, leave_early=False, under=under)
     snapshot.restore()
     ending = run.explain(error)
     explained = ending.findings
@@ -79,27 +89,10 @@ def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = (
     report.breaks = [BreakFact(found.rule, found.message, Location(found.path, found.range)) for found in broken]
     report.notes = [*ending.notes, *stopped]
     limits = [finding for finding in run.breaks.findings if finding.rule == "recompile"]
-    findings = [*_recompile_findings(run, watch, len(calls)), *limits, *eager_findings(run, report.eager, explained)]
+    places = [call.frames for call in again.later] if again is not None else []
+    recompiles = recompile_findings(run, RecompilesSeen(watch.recompiles, watch.specialised, len(calls), places))
+    findings = [*recompiles, *limits, *eager_findings(run, report.eager, explained)]
     return GuardOutcome(report, findings, ending.notes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """A broken guard with the frames that made it, and the state that it is about, if any."""
-
-    broken: Broken
-    frames: tuple[Frame, ...]
-    graph: str
-    state: StateSeen | None = None
-
-
-@dataclass(slots=True)
-class _Recompile:
-    function: str
-    number: str
-    inputs: int
-    failures: list[_Failure]
-    closest: list[_Failure]
 
 
 class _Watch:
@@ -113,7 +106,8 @@ class _Watch:
         self._graphs: list[GraphFact] = []
         self._frames: set[str] = set()
         self._codes: list[CodeType] = []
-        self.recompiles: list[_Recompile] = []
+        self.recompiles: list[Recompile] = []
+        self.specialised: list[Specialised] = []
 
     def compiled(self, graph_module: GraphModule, callers: Callers) -> Callable[..., tuple[Any, ...]]:
         """Notes the graph; what is returned runs it."""
@@ -141,9 +135,9 @@ class _Watch:
             for entry in raw.entries
         ]
         # Of several versions the one that nearly fits says best what is new; of equal ones the last.
-        close = min(reversed(entries), key=lambda found: len(found[1]) or _MOST_TOLD * 100, default=None)
+        close = min(reversed(entries), key=lambda found: len(found[1]) or _MOST_CHECKS, default=None)
         self.recompiles.append(
-            _Recompile(
+            Recompile(
                 self._name_of(raw.code),
                 raw.compilation,
                 self._run.call + 1,
@@ -158,9 +152,9 @@ class _Watch:
             return self._run.target.name
         return name_of(code)
 
-    def _failure(self, broken: Broken, entry: CacheEntry, code: CodeType) -> _Failure:
+    def _failure(self, broken: Broken, entry: CacheEntry, code: CodeType) -> Failure:
         frames = self._frames_of(broken, entry.compilation)
-        return _Failure(broken, frames, entry.compilation, state_seen(broken, code, entry.scope, self._same_calls))
+        return Failure(broken, frames, entry.compilation, state_seen(broken, code, entry.scope, self._same_calls))
 
     def _frames_of(self, broken: Broken, number: str) -> tuple[Frame, ...]:
         """Where the guard was made: of its kind on its source, else any on its source, else torch's own line."""
@@ -229,75 +223,5 @@ def _location(frames: tuple[Frame, ...]) -> Location | None:
     return frames[index].location if index is not None else None
 
 
-def _broken_guard(failure: _Failure) -> BrokenGuard:
+def _broken_guard(failure: Failure) -> BrokenGuard:
     return BrokenGuard(failure.broken.text, readable(failure.broken.source), _location(failure.frames), failure.graph)
-
-
-def _recompile_findings(run: DynamoRun, watch: _Watch, calls: int) -> list[Finding]:
-    """Findings for state that changes, expressions whose guards were broken, functions of which nothing is known.
-
-    Args:
-        run: the run.
-        watch: what was seen of it.
-        calls: how many there were after the first.
-    """
-    states = _of_states(run, watch, calls)
-    explained = {(function, source) for function, source, _ in states}
-    told: dict[tuple[str, Location], list[tuple[_Recompile, list[_Failure]]]] = {}
-    for made in watch.recompiles:
-        by_place: dict[Location, list[_Failure]] = {}
-        rest = [failure for failure in made.closest if (made.function, failure.broken.source) not in explained]
-        for failure in rest:
-            by_place.setdefault(place(failure.frames, run.target.location, "")[0], []).append(failure)
-        nothing: dict[Location, list[_Failure]] = {} if made.closest else {run.target.location: []}
-        for location, failures in (by_place or nothing).items():
-            told.setdefault((made.function, location), []).append((made, failures))
-    return [
-        *(finding for _, _, finding in states),
-        *(_recompile_finding(run.target, function, location, times) for (function, location), times in told.items()),
-    ]
-
-
-def _of_states(run: DynamoRun, watch: _Watch, calls: int) -> list[tuple[str, str, Finding]]:
-    """The findings about state that calls change, each with the function and the guards' source that it explains."""
-    seen: dict[tuple[str, str], dict[int, _Failure]] = {}
-    for made in watch.recompiles:
-        for failure in made.closest:
-            if failure.state is not None:
-                seen.setdefault((made.function, failure.broken.source), {}).setdefault(made.inputs, failure)
-    found = []
-    for (function, source), failures in seen.items():
-        states = [failure.state for failure in failures.values() if failure.state is not None]
-        state = changing_state(states, every_call=1 < calls <= len(failures))
-        if state is not None:
-            first = next(iter(failures.values()))
-            found.append((function, source, state_finding(run, function, state, first.frames)))
-    return found
-
-
-def _recompile_finding(
-    target: BuiltTarget, function: str, location: Location, times: list[tuple[_Recompile, list[_Failure]]]
-) -> Finding:
-    first, failures = times[0]
-    texts = list(dict.fromkeys(failure.broken.text for failure in failures)) or [_UNKNOWN]
-    why = "; ".join(texts[:_MOST_TOLD]) + (f"; and {len(texts) - _MOST_TOLD} more" if len(texts) > _MOST_TOLD else "")
-    again = f", and {len(times) - 1} more time{'s' if len(times) > 2 else ''} for later ones" if len(times) > 1 else ""
-    related = [
-        Related(other.path, other.range, f"also: {failure.broken.text}")
-        for failure in first.closest
-        if (other := place(failure.frames, target.location, "")[0]) != location
-    ]
-    if failures:
-        related = [*place(failures[0].frames, target.location, "inside {}")[1], *related]
-    return Finding(
-        rule="recompile",
-        severity=Severity.WARNING,
-        message=f"`{function}` is compiled again for call {first.inputs}{again}: {why}.",
-        path=location.path,
-        range=location.range,
-        stage=Stage.MOCK,
-        target=target.name,
-        count=len(times),
-        related=related[:_MOST_RELATED],
-        facts=Recompilation(function, given_up=False),
-    )

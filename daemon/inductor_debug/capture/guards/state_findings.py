@@ -55,7 +55,12 @@ def state_finding(run: DynamoRun, function: str, state: ChangingState, frames: t
 def _cause(
     sources: SourceMap, state: ChangingState, frames: tuple[Frame, ...]
 ) -> tuple[Location, ChangingState, list[Related]] | None:
-    """Where the state is changed, or is shared, the state as it is called there, and what belongs to it."""
+    """Where the state is changed, or is shared, the state as it is called there, and what belongs to it.
+
+    Of an argument nothing: what is called may be told something else by every caller.
+    """
+    if state.held_by is StateHolder.ARGUMENT:
+        return None
     index = innermost(frames)
     text = sources.text(frames[index].location.path) if index is not None else None
     if index is None or text is None:

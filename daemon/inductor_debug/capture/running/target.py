@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from inductor_debug_schema import Inferred, Location
 
+from inductor_debug.capture.runtime.later_calls import CallsAgain
 from inductor_debug.rules.recording.ops import Frame
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ class BuiltTarget:
     """Where the target is offered (the name after `class` or `def`): last resort for findings without a frame."""
     more: list[Call] = field(default_factory=list)
     """Arguments of further calls, where the user lists several sets of inputs; a stage runs the first set alone."""
+    again: CallsAgain | None = None
+    """How the program calls it after the first time, where that was seen."""
     inference: InferredInputs | None = None
     """What inferred the inputs (and perhaps the constructor's arguments), where nobody gave any."""
     fixed: bool = False
@@ -95,6 +98,11 @@ class BuiltTarget:
     def calls(self) -> list[Call]:
         """The arguments of every call, in order."""
         return [(self.args, self.kwargs), *self.more]
+
+    @property
+    def called_otherwise(self) -> bool:
+        """Whether the program calls it in more than one way."""
+        return self.again is not None and bool(self.again.later)
 
     def alone(self) -> list[BuiltTarget]:
         """The same target once for each call, with the arguments of that one alone."""

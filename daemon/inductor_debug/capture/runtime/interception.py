@@ -1,8 +1,8 @@
 """Takes down what a script passes to `torch.compile` while it is loaded, and lets it run eagerly.
 
-What `torch.compile` returns here calls the original at once; the arguments of its first call become a target's inputs.
-No backend is ever called. Dynamo sees through these objects later (`_torchdynamo_inline`, read in torch 2.11 to 2.13;
-without it Dynamo traces our wrapper, which does the same).
+What `torch.compile` returns here calls the original at once; the arguments of its first call become a target's inputs,
+and other calls after it tell what would be compiled again. No backend is ever called. Dynamo sees through these objects
+later (`_torchdynamo_inline`, read in torch 2.11 to 2.13; without it Dynamo traces our wrapper, which does the same).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import torch
 
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.later_calls import CallsAgain, LaterCall, conditions_of
 from inductor_debug.capture.runtime.loading import run_user_code
 from inductor_debug.rules.recording.ops import Frame
 
@@ -48,6 +49,8 @@ class CompiledCall:
     called_at: tuple[Frame, ...] = ()
     training: bool = False
     gradients: bool = True
+    again: CallsAgain | None = None
+    """How it was called after that."""
     followed: bool = False
     """It was not given to `torch.compile`: the main program called it, and nobody knows what it will be given to."""
 
@@ -123,6 +126,7 @@ class Interceptor:
             self._patience -= 1
             if self._patience < 0:
                 self._stop(f"{candidate.name} was called again and again")
+            self._take_down_again(candidate, run, args, kwargs)
         self._running.now = True
         try:
             return model(*args, **kwargs)
@@ -137,14 +141,34 @@ class Interceptor:
         raise LoadStopped(why)
 
     def _take_down(self, candidate: CompiledCall, run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if args and getattr(type(args[0]), getattr(run, "__name__", ""), None) is run:
+        if _is_method(run, args):
             _bind(candidate, args[0])
             args = args[1:]
         candidate.args, candidate.kwargs = _snapshot(args), _snapshot(kwargs)
         candidate.called_at = self._sources.stack(sys._getframe(3), run_user_code.__code__)
         candidate.training = candidate.module is not None and candidate.module.training
         candidate.gradients = torch.is_grad_enabled()
+        candidate.again = CallsAgain(conditions_of(candidate.function, candidate.module))
+        candidate.again.is_new(args, kwargs, candidate.again.first)
         self.calls.append(candidate)
+
+    def _take_down_again(
+        self, candidate: CompiledCall, run: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Takes a further call down, unless it is like one before, or that of another object."""
+        if _is_method(run, args):
+            if foreign.attribute(candidate.function, "__self__") is not args[0]:
+                return
+            args = args[1:]
+        conditions = conditions_of(candidate.function, candidate.module)
+        if candidate.again is not None and candidate.again.is_new(args, kwargs, conditions):
+            frames = self._sources.stack(sys._getframe(3), run_user_code.__code__)
+            candidate.again.later.append(LaterCall(_snapshot(args), _snapshot(kwargs), conditions, frames))
+
+
+def _is_method(run: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a compiled function is called as a method of its first argument."""
+    return bool(args) and getattr(type(args[0]), getattr(run, "__name__", ""), None) is run
 
 
 class EagerModule(torch.nn.Module):

@@ -87,7 +87,12 @@ class DynamoRun:
         self._compilations = Compilations()
 
     def execute(
-        self, runner: GraphHandler, more: Sequence[Call] = (), *, leave_early: bool = True
+        self,
+        runner: GraphHandler,
+        more: Sequence[Call] = (),
+        *,
+        leave_early: bool = True,
+        under: Callable[[int], contextlib.AbstractContextManager[Any]] = lambda _: contextlib.nullcontext(),
     ) -> BaseException | None:
         """Runs the target compiled; the exception it ended with, if any.
 
@@ -95,6 +100,7 @@ class DynamoRun:
             runner: what is done with the graphs.
             more: arguments of further calls, after the one with the target's own.
             leave_early: Dynamo may be left as soon as a graph is known to be the whole target.
+            under: what surrounds each call, by its number from 0.
         """
         torch._dynamo.reset()
         calls = pytree.tree_map(lambda leaf: leaf, [(self.target.args, self.target.kwargs), *more])
@@ -111,7 +117,8 @@ class DynamoRun:
                     self._compilations = compilations
                     try:
                         for self.call, (args, kwargs) in enumerate(calls):
-                            _call(compiled, args, kwargs)
+                            with under(self.call):
+                                _call(compiled, args, kwargs)
                     except WholeTarget as whole:
                         runner.whole(whole.graph_module, whole.arguments)
             except (Exception, SystemExit) as raised:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.interception import unwrap
+from inductor_debug.capture.runtime.later_calls import LaterCall
 from inductor_debug.capture.runtime.loading import run_user_code
 from inductor_debug.capture.targets.candidates import Candidate, Recipe
 from inductor_debug.capture.targets.parameter_declarations import Declarations
@@ -51,9 +53,12 @@ def build_target(
     more = candidate.more()
     for call in ((args, kwargs), *more):
         _check_call(candidate, function, *call)
+    again = candidate.again
     if fake_mode is not None:
         args, kwargs = _all_fake((args, kwargs), fake_mode)
         more = _all_fake(more, fake_mode)
+        if again is not None:
+            again = replace(again, later=[_faked(call, fake_mode) for call in again.later])
         if module is not None:
             _make_fake(module, fake_mode)
     if module is not None and candidate.training is not None:
@@ -77,6 +82,7 @@ def build_target(
         gradients=candidate.gradients,
         notes=_notes_on(candidate),
         more=more,
+        again=again,
         inference=candidate.inference,
     )
 
@@ -136,6 +142,11 @@ def _all_fake(value: Any, fake_mode: FakeTensorMode) -> Any:
     if type(value) is dict:
         return {key: _all_fake(item, fake_mode) for key, item in value.items()}
     return value
+
+
+def _faked(call: LaterCall, fake_mode: FakeTensorMode) -> LaterCall:
+    args, kwargs = _all_fake((call.args, call.kwargs), fake_mode)
+    return replace(call, args=args, kwargs=kwargs)
 
 
 def _make_fake(module: torch.nn.Module, fake_mode: FakeTensorMode) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inductor_debug_schema import Location, TargetFound
 
 from inductor_debug.capture.running.target import Call
+from inductor_debug.capture.runtime.later_calls import CallsAgain
 from inductor_debug.rules.recording.ops import Frame
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Candidate:
     """Whether it is called where torch records gradients, as far as the file calls it."""
     inference: Inference | None = None
     """What infers model and inputs, for `CandidateOrigin.INFERRED`."""
+    again: CallsAgain | None = None
+    """Further calls of the program's, where it was seen to call it."""
     more: Callable[[], list[Call]] = list
     """Further sets of inputs, which are known once `inputs` was run."""
 

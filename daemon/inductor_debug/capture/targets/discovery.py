@@ -300,6 +300,7 @@ class _Discovery:
             dynamic=declared.dynamic if declared.dynamic is not None else call.dynamic,
             fullgraph=declared.fullgraph or call.fullgraph,
             gradients=call.gradients,
+            again=call.again,
         )
 
     # What all conventions share

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from inductor_debug_schema import ChangingState, StateChange, StateHolder
+from inductor_debug_schema import ChangingState, SpecialisedSize, StateChange, StateHolder
 
+_MOST_SEEN = 5
 _WHO: Mapping[StateHolder, str] = MappingProxyType(
     {
         StateHolder.ATTRIBUTE: "`{name}`",
         StateHolder.GLOBAL: "the global `{name}`",
         StateHolder.CLOSURE: "`{name}`, a variable of the function around,",
         StateHolder.DEFAULT: "the mutable default argument `{name}`",
+        StateHolder.ARGUMENT: "the argument `{name}`",
     }
 )
 
@@ -28,8 +30,17 @@ def sentence_of(function: str, state: ChangingState) -> str:
     return f"{who[:1].upper()}{who[1:]} {_does(state)}, so {_effect(function, state)}."
 
 
+def sentence_of_size(function: str, size: SpecialisedSize) -> str:
+    """The sentence for a size that code turns into a number, and for every value of which `function` is compiled."""
+    it = f"`{size.asking}`" if size.asking else "this code"
+    seen = ", ".join(size.seen_sizes)
+    return (
+        f"{it[:1].upper()}{it[1:]} needs {size.size_name} as a number ({seen}), so `{function}` is compiled for each."
+    )
+
+
 def _does(state: ChangingState) -> str:
-    seen = ", ".join(state.seen)
+    seen = _list(state.seen)
     times = "with every call" if state.every_call else "with the first call"
     match state.changes_in:
         case StateChange.NUMBER:
@@ -38,11 +49,15 @@ def _does(state: ChangingState) -> str:
             grows = all(int(a) < int(b) for a, b in zip(state.seen, state.seen[1:], strict=False))
             return f"{'grows' if grows else 'changes its length'} {times} ({seen} items)"
         case StateChange.TYPE:
-            return f"changes its type {times} ({', then '.join(state.seen)})"
+            return f"changes its type {times} ({', then '.join(state.seen[:_MOST_SEEN])})"
         case StateChange.OBJECT:
             return "is a new object in every call"
         case StateChange.VALUE:
             return f"changes {times} ({seen})"
+
+
+def _list(seen: Sequence[str]) -> str:
+    return ", ".join((*seen[:_MOST_SEEN], *(["…"] if len(seen) > _MOST_SEEN else [])))
 
 
 def _effect(function: str, state: ChangingState) -> str:

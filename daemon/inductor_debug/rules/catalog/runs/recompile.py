@@ -19,6 +19,12 @@ class RecompileRule(RunRule):
         global) is called three times with the same inputs, and the finding stands at the statement that changes what
         each call relies on. What only the first call changes is not told: a cache that is filled, a flag.
 
+        Of what a script compiles and calls while it is loaded (or, with `--follow-main`, its main program), the calls
+        that differ are made again: other sizes and numbers, a global that was changed in between, `train()` and
+        `eval()`, `torch.no_grad()`. What torch compiles for once more, as for the second size that it sees, is a note;
+        what it compiles for again and again is a warning, at the expression that needs a number of its own
+        (`range(x.shape[0])`), or that uses a number which every call gives anew (a learning rate).
+
         Everything else takes different calls to see. List several sets of inputs in the directive above a model,
         `# inductor-debug: inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]`, or ask for
         `inductor-debug analyze model.py --type guards`, which shows what each graph relies on."""
