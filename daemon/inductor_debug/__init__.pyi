@@ -37,6 +37,11 @@ from inductor_debug.rules.recording.guard_facts import GuardReport as GuardRepor
 from inductor_debug.scripting.bisect_report import BisectReport as BisectReport
 from inductor_debug.scripting.bisect_report import bisect as bisect
 from inductor_debug.scripting.carrying_out import OrderFailedError as OrderFailedError
+from inductor_debug.scripting.check_report import CheckReport as CheckReport
+from inductor_debug.scripting.check_report import NotCheckedError as NotCheckedError
+from inductor_debug.scripting.check_report import check as check
+from inductor_debug.scripting.numerics_report import NumericsReport as NumericsReport
+from inductor_debug.scripting.numerics_report import check_numerics as check_numerics
 from inductor_debug.scripting.repro_report import ReproReport as ReproReport
 from inductor_debug.scripting.repro_report import reproduce as reproduce
 from inductor_debug.scripting.subjects import NoSourceError as NoSourceError

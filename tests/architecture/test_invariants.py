@@ -17,6 +17,7 @@ ALLOWED_IN_WORKERS = {"torch", "msgpack", "inductor_debug", "inductor_debug_sche
 TORCH_FREE_MODULES = (
     "cli.main",
     "cli.commands.check",
+    "pytest_plugin.model_items",
     "engine.engine",
     "server.rpc.headless_client",
     "rules.registry",

@@ -1,4 +1,4 @@
-"""Has orders carried out for a script: an engine of its own, whose workers are gone when it returns.
+"""Has orders carried out for a script, by an engine of its own, whose workers are gone when it returns.
 
 It waits, also inside of a notebook, whose own loop goes on. It prints nothing.
 """
@@ -6,7 +6,6 @@ It waits, also inside of a notebook, whose own loop goes on. It prints nothing.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.outcomes import OfferedTargets, failure
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
+from inductor_debug.scripting.engine_thread import EngineThread
 from inductor_debug.scripting.subjects import Subject
 
 T = TypeVar("T")
@@ -45,6 +45,19 @@ async def carried_out(
     Raises:
         OrderFailedError: nothing came of it.
     """
+    performed = await run_on(engine, subject, order, tell, one=one)
+    why = failure(performed) if not performed.answers and not performed.artifacts else None
+    if why:
+        raise OrderFailedError(f"{subject.file.shown}: {why}")
+    return performed
+
+
+async def run_on(engine: Engine, subject: Subject, order: Order, tell: Tell | None, *, one: bool = False) -> Performed:
+    """As `carried_out`, for who wants to know how a run failed, too.
+
+    Raises:
+        OrderFailedError: the subject is not there.
+    """
     offered = OfferedTargets()
 
     def hear(event: Event) -> None:
@@ -65,8 +78,6 @@ async def carried_out(
             f"{subject.file.shown}::{offered.names[0]}"
         ) from None
     why = offered.missing(order.target, performed.report)
-    if not performed.answers and not performed.artifacts:
-        why = why or failure(performed) or ""
     if why:
         raise OrderFailedError(f"{subject.file.shown}: {why}")
     return performed
@@ -74,40 +85,5 @@ async def carried_out(
 
 def in_engine(resolver: SettingsResolver, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> T:
     """Runs `work` with an engine and waits for what it gives. Ctrl-C ends its workers, too."""
-
-    async def main() -> T:
-        engine = Engine(settings_for=resolver, listener=lambda update: None, jobs=1)
-        try:
-            return await work(engine)
-        finally:
-            await engine.shutdown()
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(main())
-    return _beside(main)
-
-
-def _beside(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Runs it in a loop of another thread: that of this one is running."""
-    ended = threading.Event()
-
-    async def whole() -> T:
-        try:
-            return await main()
-        finally:
-            ended.set()
-
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="inductor-debug")
-    thread.start()
-    future = asyncio.run_coroutine_threadsafe(whole(), loop)
-    try:
-        return future.result()
-    finally:
-        if future.cancel() or not future.done():
-            ended.wait()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+    with EngineThread() as opened:
+        return opened.run(resolver, work)

@@ -119,7 +119,8 @@ class _Saving:
         except AttributeError:
             found = None
         if found is not value:
-            raise NotSavableError(f"{where} is {name}, which no other process can import by its name")
+            mend = ": define it at the top of a module" if "<locals>" in name else ""
+            raise NotSavableError(f"{where} is {name}, which no other process can import by its name{mend}")
         return [module, name]
 
 

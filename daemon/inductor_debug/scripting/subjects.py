@@ -85,7 +85,7 @@ def _in_memory(model: Callable[..., Any], inputs: Any, folder: Path) -> Subject:
         raise NoSourceError(str(error)) from error
     name = re.sub(r"\W", "_", defined.__name__) + "_in_memory"
     if path is None:
-        path, text = folder / "in_memory.py", ""
+        path, text = Path.cwd() / f"{name}.py", ""  # where the settings of the project hold
     else:
         text = path.read_text(encoding="utf-8")
     added = _ADDED.format(name=name, folder=str(folder))

@@ -24,11 +24,12 @@ from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.accelerators.profile import Profile, read_profile
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.cli.support import console
-from inductor_debug.cli.support.captured import guards_of, is_artifact, read_statistics, statistics_of
+from inductor_debug.cli.support.captured import is_artifact, read_statistics
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
+from inductor_debug.engine.orders.made_documents import guards_of, statistics_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError

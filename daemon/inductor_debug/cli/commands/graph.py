@@ -10,7 +10,7 @@ from inductor_debug_schema import GraphDocument, Stage
 
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX
-from inductor_debug.cli.support.captured import documents_of, is_artifact, read_graph, statistics_of
+from inductor_debug.cli.support.captured import is_artifact, read_graph
 from inductor_debug.cli.support.console import CommandError, say
 from inductor_debug.cli.support.imported import read_imported
 from inductor_debug.cli.support.kernel_compiling import compiled
@@ -18,6 +18,7 @@ from inductor_debug.cli.support.order_runner import Perform, Tell, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
 from inductor_debug.engine.orders.file_targets import FileTarget
+from inductor_debug.engine.orders.made_documents import documents_of, statistics_of
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings import Settings

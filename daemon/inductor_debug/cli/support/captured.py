@@ -1,47 +1,16 @@
-"""What an order made, read back: graph documents and statistics out of the artifacts of a run, or of a file on disk."""
+"""Artifacts that were kept, read back from files that the command line names: graph documents and statistics."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 
-from inductor_debug_schema import (
-    ArtifactKind,
-    ArtifactMade,
-    GraphDocument,
-    WireError,
-    from_wire,
-)
-from inductor_debug_schema.answers.guards_document import GuardsDocument
+from inductor_debug_schema import GraphDocument, WireError, from_wire
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.artifacts.errors import ArtifactError
-from inductor_debug.artifacts.graph_columns import SUFFIX, decode
+from inductor_debug.artifacts.graph_columns import decode
 from inductor_debug.rules.recording.statistics import SCHEMA
-
-
-def documents_of(artifacts: Iterable[ArtifactMade]) -> list[tuple[GraphDocument, bytes]]:
-    """The graph documents among `artifacts`, each with the content of its file."""
-    return [(decode(made.content), made.content) for made in artifacts if made.suffix == SUFFIX]
-
-
-def statistics_of(artifacts: Iterable[ArtifactMade]) -> list[StatisticsDocument]:
-    """The statistics among `artifacts`."""
-    return [
-        from_wire(StatisticsDocument, json.loads(made.content))
-        for made in artifacts
-        if made.kind is ArtifactKind.STATISTICS and made.title == "statistics"
-    ]
-
-
-def guards_of(artifacts: Iterable[ArtifactMade]) -> list[GuardsDocument]:
-    """The reports on guards among `artifacts`."""
-    return [
-        from_wire(GuardsDocument, json.loads(made.content))
-        for made in artifacts
-        if made.kind is ArtifactKind.STATISTICS and made.title == "guards"
-    ]
 
 
 def is_artifact(words: str, suffix: str) -> bool:
