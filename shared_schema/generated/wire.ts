@@ -2853,8 +2853,10 @@ export interface TensorRow {
  * Every tensor of one run of a target, and where in the user's code the run was meanwhile.
  *
  * `operations` is how many ran. `places` are expressions; `op_places` has the index of the innermost one for each
- * operation, `op_statements` that of the statement, both -1 where no code of the user's ran. `symbols` are the numbers
- * of sizes that were not fixed. `layouts` are those of the accelerator called `accelerator`, from its own code.
+ * operation, `op_statements` that of the statement, both -1 where no code of the user's ran. `modules` are the dotted
+ * paths of modules that ran, whoever wrote them; `op_modules` has the index of the innermost one for each operation.
+ * `symbols` are the numbers of sizes that were not fixed. `layouts` are those of the accelerator called `accelerator`,
+ * from its own code.
  */
 export interface TensorTimeline {
   readonly operations: number;
@@ -2869,6 +2871,8 @@ export interface TensorTimeline {
   readonly symbols?: Readonly<Record<string, number>>;
   readonly accelerator?: string;
   readonly layouts?: readonly DeviceLayout[];
+  readonly modules?: readonly string[];
+  readonly op_modules?: readonly number[];
 }
 
 /**

@@ -111,8 +111,10 @@ class TensorTimeline:
     """Every tensor of one run of a target, and where in the user's code the run was meanwhile.
 
     `operations` is how many ran. `places` are expressions; `op_places` has the index of the innermost one for each
-    operation, `op_statements` that of the statement, both -1 where no code of the user's ran. `symbols` are the numbers
-    of sizes that were not fixed. `layouts` are those of the accelerator called `accelerator`, from its own code.
+    operation, `op_statements` that of the statement, both -1 where no code of the user's ran. `modules` are the dotted
+    paths of modules that ran, whoever wrote them; `op_modules` has the index of the innermost one for each operation.
+    `symbols` are the numbers of sizes that were not fixed. `layouts` are those of the accelerator called `accelerator`,
+    from its own code.
     """
 
     operations: int
@@ -127,6 +129,8 @@ class TensorTimeline:
     symbols: dict[str, int] = field(default_factory=dict)
     accelerator: str = ""
     layouts: list[DeviceLayout] = field(default_factory=list)
+    modules: list[str] = field(default_factory=list)
+    op_modules: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

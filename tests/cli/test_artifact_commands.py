@@ -16,7 +16,7 @@ import pytest
 from commands import Command
 from fake_pool import FakePool
 from inductor_debug.artifacts.graph_columns import decode
-from inductor_debug.report.graphs import graph_html
+from inductor_debug.report import data_pages
 from inductor_debug_schema import Stage
 
 Write = Callable[[str, str], Path]
@@ -82,9 +82,9 @@ def test_graph_dot_and_svg_hold_names_as_text_only(command: Command, write: Writ
 def test_graph_html_is_the_page_with_everything_in_it(
     command: Command, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = tmp_path / "page.html"
-    page.write_text(f"<p>{graph_html.PLACEHOLDER}</p>", encoding="utf-8")
-    monkeypatch.setattr(graph_html, "PAGE", page)
+    page = tmp_path / "graph.html"
+    page.write_text(f"<p>{data_pages.PLACEHOLDER}</p>", encoding="utf-8")
+    monkeypatch.setattr(data_pages, "PAGES", tmp_path)
     write("model.py", "x.double()\n")
     assert command("graph", "model.py", "--format", "html", "-o", "out.html").code == 0
     text = Path("out.html").read_text(encoding="utf-8")
@@ -346,7 +346,12 @@ def test_costs_can_be_sorted_and_written_as_a_table(command: Command, write: Wri
 
 @pytest.mark.parametrize(
     ("words", "offering"),
-    [(("--format", "csv"), "cost"), (("--sort", "bytes"), "cost"), (("--format", "svg"), "cost or memory")],
+    [
+        (("--format", "csv"), "cost"),
+        (("--sort", "bytes"), "cost"),
+        (("--format", "svg"), "cost or memory"),
+        (("--format", "html"), "cost or memory"),
+    ],
 )
 def test_what_a_type_has_no_form_for_is_refused(
     command: Command, write: Write, words: tuple[str, str], offering: str
@@ -366,6 +371,21 @@ def test_costs_are_drawn_below_the_roofs_of_the_accelerator(command: Command, wr
     assert "model.py:1" in texts
     assert any("tf32" in text for text in texts)
     assert command(*words).out == drawn.out
+
+
+def test_costs_are_a_page_to_pass_on(command: Command, write: Write, tmp_path: Path) -> None:
+    write("model.py", "x @ w\nsin(y)\n")
+    words = ("analyze", "model.py", "--type", "cost", "--accelerator", "h100", "--format", "html")
+    page = command(*words)
+    assert (page.code, page.err) == (0, "")
+    (put_in,) = re.findall(r'id="data">([^<]*)<', page.out)
+    data = json.loads(base64.b64decode(put_in))
+    (document,) = data["documents"]
+    assert (data["kind"], document["cost"]["target"], document["cost"]["path"]) == ("roofline", "Model", "model.py")
+    assert document["bytes_per_second"] == pytest.approx(3.35e12, rel=0.01)
+    assert "989" in f"{document['ceilings'][1]['operations_per_second'] / 1e12}"
+    assert {row["path"] for row in document["cost"]["expressions"]} == {"model.py"}
+    assert str(tmp_path) not in base64.b64decode(put_in).decode()
 
 
 def test_without_an_accelerator_costs_are_bytes_and_operations(command: Command, write: Write) -> None:

@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 from inductor_debug.artifacts.graph_columns import decode
+from inductor_debug.report import data_pages
+from inductor_debug.report.data_pages import PageError
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.graphs import graph_html
 from inductor_debug.report.graphs.graph_dot import graph_dot
-from inductor_debug.report.graphs.graph_html import PageError
 from inductor_debug.report.graphs.graph_json import graph_document
 from inductor_debug.report.graphs.graph_svg import graph_svg
 from inductor_debug.report.source_characters import ShownTexts
@@ -146,12 +147,12 @@ def test_an_empty_graph_is_still_a_picture() -> None:
     assert graph_dot(document([])).startswith("digraph")
 
 
-@pytest.mark.parametrize("page", [None, "<html></html>", f"{graph_html.PLACEHOLDER}{graph_html.PLACEHOLDER}"])
+@pytest.mark.parametrize("page", [None, "<html></html>", f"{data_pages.PLACEHOLDER}{data_pages.PLACEHOLDER}"])
 def test_a_page_that_takes_no_graph_is_refused(tmp_path: Path, monkeypatch: Any, page: str | None) -> None:
     path = tmp_path / "graph.html"
     if page is not None:
         path.write_text(page, encoding="utf-8")
-    monkeypatch.setattr(graph_html, "PAGE", path)
+    monkeypatch.setattr(data_pages, "PAGES", tmp_path)
     with pytest.raises(PageError):
         graph_html.graph_html("m.py::M", [document([])], [], [], {}, str)
 

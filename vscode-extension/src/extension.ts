@@ -10,6 +10,7 @@ import * as accelerator from "./accelerator/accelerator.js";
 import { Analyses } from "./services/analyses.js";
 import * as bisect from "./bisect/bisect.js";
 import * as bugReport from "./repro/bugReport.js";
+import * as charts from "./charts/charts.js";
 import * as chooseInterpreter from "./setup/chooseInterpreter.js";
 import * as commands from "./findings/commands.js";
 
@@ -44,7 +45,7 @@ import * as workspaceCheck from "./findings/workspaceCheck.js";
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, whatIfAccelerator, suggest, sizes, exampleInputs, graphView, kernelDiff, errorHeat, tensorView, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
+const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, whatIfAccelerator, suggest, charts, sizes, exampleInputs, graphView, kernelDiff, errorHeat, tensorView, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

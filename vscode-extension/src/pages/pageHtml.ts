@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
-export type Page = "graph" | "kerneldiff" | "order" | "sizes" | "tensors";
+export type Page = "charts" | "graph" | "kerneldiff" | "order" | "sizes" | "tensors";
 
 export function pageOf(webview: vscode.Webview, extension: vscode.ExtensionContext, subject: unknown, page: Page): string {
   const nonce = randomBytes(18).toString("base64url");

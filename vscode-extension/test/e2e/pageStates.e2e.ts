@@ -45,7 +45,7 @@ function say(page: Page, message: object): Promise<void> {
 
 const looks = (names: readonly string[]) => names.flatMap((name) => NAMES.map((theme) => ({ name, theme })));
 
-test.each(looks(["graph", "kerneldiff", "sizes", "tensors"]))("$name in $theme says what it waits for, what failed and what was cancelled, and what one can do", async ({ name, theme }) => {
+test.each(looks(["charts", "graph", "kerneldiff", "sizes", "tensors"]))("$name in $theme says what it waits for, what failed and what was cancelled, and what one can do", async ({ name, theme }) => {
   const { page, faults } = await open(name, theme);
   for (const [state, buttons] of STATES) {
     await say(page, { type: "state", state });

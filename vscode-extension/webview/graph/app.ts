@@ -5,9 +5,10 @@
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import { element } from "../shared/dom.js";
+import { watchTheme } from "../shared/themes.js";
 import { t } from "../shared/words.js";
 import type { Scene } from "./canvas/scene.js";
-import { readTheme, watchTheme } from "./canvas/theme.js";
+import { readTheme } from "./canvas/theme.js";
 import { exportAs, pressed, switchTheme, toggleSide } from "./controls.js";
 import { Following } from "./following.js";
 import { Heating } from "./heating.js";

@@ -14,7 +14,7 @@ import { type ErrorMap, MapsError, readMaps } from "./maps.js";
 import type { ToHost, ToPage } from "./messages.js";
 import { blameGroups, type Column, INFINITE, multipleOf, opText, type Placed, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
 import { facts, worst } from "./parts.js";
-import { type Header, table } from "./table.js";
+import { type Header, table } from "../shared/table.js";
 
 /** Milliseconds between two drawings of a comparison that goes on. */
 const PACE = 250;

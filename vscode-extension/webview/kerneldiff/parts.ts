@@ -4,7 +4,7 @@ import { element } from "../shared/dom.js";
 import { numberText, t } from "../shared/words.js";
 import type { DiffDocument, DiffTensor } from "../../../shared_schema/generated/wire.js";
 import { short } from "./model.js";
-import { type Header, table } from "./table.js";
+import { type Header, table } from "../shared/table.js";
 
 /** The elements that differ most, and the tolerances that would pass. */
 export function worst({ worst: found, passes_with: passes }: DiffTensor): HTMLElement {

@@ -1,10 +1,10 @@
 /** The view "Sizes": the free sizes of each target as sliders, numbers and presets; each change is sent at once. */
 
 import type { FreeSize, TargetSizes } from "../../../shared_schema/generated/wire.js";
+import { amount } from "../shared/amounts.js";
 import { button, element } from "../shared/dom.js";
 import { StateView } from "../shared/stateView.js";
 import { setTranslations, t } from "../shared/words.js";
-import { amount } from "./amounts.js";
 import type { ToHost, ToPage } from "./messages.js";
 import { lastStep, presets, sizeAt, stepOf } from "./scale.js";
 

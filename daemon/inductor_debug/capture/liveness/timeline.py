@@ -87,6 +87,8 @@ class _Writer:
             for meta in op.outputs:
                 self._meet(meta, op, made=True)
         op_places = [self._place(path[-1].location) if path else -1 for path in self._activations.paths]
+        modules = {op.module: None for op in ops}
+        numbers = {module: number for number, module in enumerate(modules)}
         return TensorTimeline(
             operations=len(ops),
             places=list(self._places),
@@ -100,6 +102,8 @@ class _Writer:
             symbols=self._symbols,
             accelerator=self._profile.name if self._layouts else "",
             layouts=list(self._layouts.values()),
+            modules=list(modules),
+            op_modules=[numbers[op.module] for op in ops],
         )
 
     def _meet(self, meta: TensorMeta, op: Op, *, made: bool) -> None:

@@ -34,11 +34,14 @@ from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.engine.text.source_files import texts_as_ran
+from inductor_debug.report.charts.charts_html import memory_html, roofline_html
 from inductor_debug.report.charts.memory_chart import memory_chart
 from inductor_debug.report.charts.roofline import roofline
 from inductor_debug.report.cost_rows import SORTS, in_order
+from inductor_debug.report.data_pages import PageError
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.formats.cost_csv import cost_csv
+from inductor_debug.report.roofs import roofline_of
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.constraint_summary import ConstraintsText, constraints_of
@@ -69,7 +72,7 @@ class Type(Generic[Document]):
     `order` is what a worker is asked, `documents` what that makes, `text` one of
     them for people. `read` reads a document that was kept in a file, where such are kept. `stages` can be asked for it.
     `ordered` sorts the rows of one as `--sort` says, and `csv` makes a table of all, where there are rows; `svg` draws
-    them, where there is something to see.
+    them, where there is something to see, and `html` makes the editor's page of them.
     """
 
     summary: str
@@ -81,6 +84,7 @@ class Type(Generic[Document]):
     ordered: Callable[[Document, str], Document] | None = None
     csv: Callable[[list[Document], AnalysisView], str] | None = None
     svg: Callable[[list[Document], AnalysisView], str] | None = None
+    html: Callable[[list[Document], AnalysisView], str] | None = None
 
 
 def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
@@ -116,6 +120,9 @@ TYPES: dict[str, Type[Any]] = {
         ordered=in_order,
         csv=lambda documents, view: cost_csv(documents, view.sources),
         svg=lambda documents, view: roofline(documents, view.profile, view.places),
+        html=lambda documents, view: roofline_html(
+            [roofline_of(document, view.profile) for document in documents], view.places.shown
+        ),
     ),
     "memory": Type(
         "the memory that is alive while each operation of a run runs, its peak, and who holds it",
@@ -126,6 +133,7 @@ TYPES: dict[str, Type[Any]] = {
         text=lambda document, view: MemoryText(view.places, view.sources, view.styler).text(document),
         stages=(Stage.PREVIEW,),
         svg=lambda documents, view: memory_chart(documents, view.places),
+        html=lambda documents, view: memory_html(documents, view.places.shown),
     ),
 }
 DESCRIPTION = "Runs the targets of files, without weights and without the accelerator, and sums one thing up."
@@ -139,6 +147,7 @@ examples:
   inductor-debug analyze model.py --type cost --accelerator h100 --format svg -o roofline.svg
   inductor-debug analyze model.py --type memory                      what is alive, and where it is most
   inductor-debug analyze model.py --type memory --format svg -o memory.svg
+  inductor-debug analyze model.py --type memory --format html -o memory.html   a page to click in; of costs, too
   inductor-debug analyze model.py --stage mock --format json
   inductor-debug analyze model.py --stage inductor                   kernels, and the bytes that each moves
   inductor-debug analyze debug_artifacts/statistics/net.json         statistics that were kept
@@ -147,7 +156,7 @@ exit codes: 0, or 2 where something could not be analysed
 """
 
 
-FAILURES = (ConfigurationError, ArtifactError, ProfileError, MatplotlibUnavailableError)
+FAILURES = (ConfigurationError, ArtifactError, ProfileError, MatplotlibUnavailableError, PageError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -159,7 +168,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     stages = [stage.value for stage in Stage if stage in looked_at]
     parser.add_argument("--stage", choices=stages, help="look at this stage alone (default: as fits the type)")
     parser.add_argument("--sort", choices=list(SORTS), help="of --type cost: by what rows are sorted (default: bound)")
-    add_output(parser, formats=("text", "json", "csv", "svg"))
+    add_output(parser, formats=("text", "json", "csv", "svg", "html"))
     add_run_arguments(parser)
 
 
@@ -198,6 +207,7 @@ def _not_offered(kind: Type[Document], arguments: argparse.Namespace) -> str:
         ("--sort", arguments.sort, "ordered"),
         ("--format csv", arguments.format == "csv", "csv"),
         ("--format svg", arguments.format == "svg", "svg"),
+        ("--format html", arguments.format == "html", "html"),
     ):
         if asked and getattr(kind, what) is None:
             offering = " or ".join(name for name, known in TYPES.items() if getattr(known, what) is not None)
@@ -241,7 +251,7 @@ def _rendered(
         document = {"schema": 1, "type": arguments.type, "analyses": to_wire(documents)}
         return json.dumps(document, indent=1) + "\n"
     view = _view(arguments, shown, profile)
-    table = {"csv": kind.csv, "svg": kind.svg}.get(arguments.format)
+    table = {"csv": kind.csv, "svg": kind.svg, "html": kind.html}.get(arguments.format)
     if table is not None:
         return table(documents, view)
     return "\n".join(kind.text(document, view) for document in documents)

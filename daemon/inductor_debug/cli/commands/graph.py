@@ -23,8 +23,8 @@ from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
+from inductor_debug.report.data_pages import PageError
 from inductor_debug.report.file_names import FileNames, repository_root
-from inductor_debug.report.graphs.graph_html import PageError
 from inductor_debug.report.source_characters import ShownTexts
 
 FORMATS = ("readable", "json", "dot", "svg", "html")

@@ -43,7 +43,7 @@ def memory_of(target: str, path: str, timeline: TensorTimeline, text_of: Callabl
         places=places.all,
         operation_places=places.of_operations,
         pieces=[
-            _piece(storage, owners.get(number), ends.get(number, storage.end), places)
+            _piece(timeline, storage, owners.get(number), ends.get(number, storage.end), places.made_by(storage.first))
             for number, storage in enumerate(timeline.storages)
             if storage.bytes
         ],
@@ -73,13 +73,15 @@ class _Places:
         return self.of_operations[operation] if 0 <= operation < len(self.of_operations) else -1
 
 
-def _piece(storage: TimelineStorage, owner: TimelineTensor | None, used_until: int, places: _Places) -> MemoryPiece:
-    kind, place = _kind_of(owner), places.made_by(storage.first)
+def _piece(
+    timeline: TensorTimeline, storage: TimelineStorage, owner: TimelineTensor | None, used_until: int, place: int
+) -> MemoryPiece:
+    kind = _kind_of(owner)
     name = owner.name if owner is not None else ""
     return MemoryPiece(
         kind=kind,
         name=name,
-        module=places.all[place].module if place >= 0 else _module_of(kind, name),
+        module=_module_of(timeline, storage.first, kind, name),
         shape=list(owner.shape) if owner is not None else [],
         dtype=owner.dtype if owner is not None else "",
         bytes=storage.bytes,
@@ -90,8 +92,10 @@ def _piece(storage: TimelineStorage, owner: TimelineTensor | None, used_until: i
     )
 
 
-def _module_of(kind: str, name: str) -> str:
-    """The module that a parameter or buffer called `name` belongs to."""
+def _module_of(timeline: TensorTimeline, made_by: int, kind: str, name: str) -> str:
+    """The module that made a piece of memory, or that a parameter or buffer called `name` belongs to."""
+    if 0 <= made_by < len(timeline.op_modules):
+        return timeline.modules[timeline.op_modules[made_by]]
     return name.rpartition(".")[0] if kind in ("parameter", "buffer") else ""
 
 

@@ -1,4 +1,5 @@
-"""Charts for files: what a run takes of memory and of time, drawn by matplotlib.
+"""Charts for files: what a run takes of memory and of time.
 
-Each module has one chart; `canvas` is the only one that knows matplotlib, which may be missing.
+Each module has one chart, drawn by matplotlib; `canvas` is the only one that knows it, as it may be missing.
+`charts_html` puts the same documents into the editor's page.
 """

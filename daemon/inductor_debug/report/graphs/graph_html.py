@@ -1,19 +1,11 @@
-"""`graph --format html`: the graph view as one file that opens anywhere, without a server and without the network.
-
-The page is the editor's own, built by `vscode-extension/scripts/bundle.mjs` and packaged in `report/pages`. Here only
-the data is put in, as base64 of a JSON text, so that nothing in a model's names can end up as markup. Files are named
-as a person would name them, because a page is for passing on: it never says where somebody's home is.
-"""
+"""`graph --format html`: the editor's graph view as one file, with the graphs in it."""
 
 from __future__ import annotations
 
 import base64
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from inductor_debug_schema import (
     Finding,
@@ -25,17 +17,12 @@ from inductor_debug_schema import (
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.artifacts.graph_columns import encode
+from inductor_debug.report.data_pages import page_with, with_names
 from inductor_debug.report.source_characters import ShownTexts
 
-PAGE = Path(__file__).parents[1] / "pages" / "graph.html"
-PLACEHOLDER = "@@INDUCTOR_DEBUG_DATA@@"
 SCHEMA = 1
 _MOST_SOURCE = 1 << 20
 """Characters of the user's files that go into one page; what more nodes come from goes first."""
-
-
-class PageError(Exception):
-    """The page is not part of this installation; the message says so."""
 
 
 def graph_html(
@@ -59,22 +46,15 @@ def graph_html(
     Raises:
         PageError: this installation has no page, or one that takes no data.
     """
-    try:
-        page = PAGE.read_text(encoding="utf-8")
-    except OSError:
-        raise PageError("this installation has no graph page; it is built with the editor's extension") from None
-    if page.count(PLACEHOLDER) != 1:
-        raise PageError(f"{PAGE} is no page that takes a graph")
     data = {
         "schema": SCHEMA,
         "title": title,
         "documents": [base64.b64encode(encode(_renamed(one, shown))).decode("ascii") for one in documents],
-        "findings": _with_names(to_wire(list(findings)), shown),
-        "statistics": _with_names(to_wire(list(statistics)), shown),
+        "findings": with_names(to_wire(list(findings)), shown),
+        "statistics": with_names(to_wire(list(statistics)), shown),
         "sources": {shown(path): text for path, text in sources.items()},
     }
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    return page.replace(PLACEHOLDER, base64.b64encode(text).decode("ascii"))
+    return page_with("graph", data)
 
 
 def _renamed(document: GraphDocument, shown: Callable[[str], str]) -> GraphDocument:
@@ -96,18 +76,6 @@ def _renamed(document: GraphDocument, shown: Callable[[str], str]) -> GraphDocum
         for one in document.listings
     ]
     return replace(document, path=shown(document.path), graphs=graphs, kernels=kernels, listings=listings)
-
-
-def _with_names(said: Any, shown: Callable[[str], str]) -> Any:
-    """A JSON document in which each `path` is what the file is called."""
-    if isinstance(said, list):
-        return [_with_names(one, shown) for one in said]
-    if not isinstance(said, dict):
-        return said
-    return {
-        key: shown(value) if key == "path" and isinstance(value, str) else _with_names(value, shown)
-        for key, value in said.items()
-    }
 
 
 def sources_of(documents: Iterable[GraphDocument]) -> dict[str, str]:

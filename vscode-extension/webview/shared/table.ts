@@ -1,7 +1,7 @@
 /** Tables: real ones, with a caption and headers that sort. */
 
-import { element } from "../shared/dom.js";
-import { t } from "../shared/words.js";
+import { element } from "./dom.js";
+import { t } from "./words.js";
 
 export interface Header {
   readonly title: string;

@@ -1,6 +1,6 @@
 /** Bytes as people read them. Pure. */
 
-import { t } from "../shared/words.js";
+import { t } from "./words.js";
 
 export function amount(count: number): string {
   const units = [t("B"), t("KiB"), t("MiB"), t("GiB"), t("TiB")];

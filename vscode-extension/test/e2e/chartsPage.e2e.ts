@@ -1,0 +1,193 @@
+/** The page of charts in a browser, without VS Code: what is drawn and listed, clicks and keys that lead to expressions, themes, a narrow pane, and the same page as a file. */
+
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+
+import type { CostBound, ExpressionCost, MemoryDocument, MemoryPiece, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import { EVIL, openPage, OUT, THEMES } from "./browser.js";
+import { SCREENSHOTS } from "./harness.js";
+import { ROOT } from "./setup.mjs";
+
+const PATH = "/work/a project with a long name/models/attention.py";
+const rangeOf = (line: number) => ({ start: { line, character: 4 }, end: { line, character: 20 } });
+const [LAYERS, OPERATIONS] = [6, 120];
+
+/** A chain of layers, each of which saves half of what it makes. */
+function memory(): MemoryDocument {
+  const parameters = Array.from({ length: LAYERS }, (_none, layer): MemoryPiece => ({
+    kind: "parameter", name: `layers.${layer}.weight`, module: `layers.${layer}`, shape: [512, 512], dtype: "float32", bytes: 1 << 20, first: -1, let_go: OPERATIONS, end: OPERATIONS, place: -1,
+  }));
+  const activations = Array.from({ length: OPERATIONS }, (_none, at): MemoryPiece => {
+    const kept = at % 2 === 0;
+    const end = kept ? OPERATIONS : Math.min(OPERATIONS, at + 3);
+    return { kind: "activation", name: at === 0 ? EVIL : "", module: `layers.${Math.floor((at * LAYERS) / OPERATIONS)}`, shape: [64, 1024], dtype: "float32", bytes: 1 << 18, first: at, let_go: Math.min(end, at + 2), end, place: at % 4 };
+  });
+  const pieces = [...parameters, ...activations];
+  const alive = (wanted: (piece: MemoryPiece, at: number) => boolean): number[] =>
+    Array.from({ length: OPERATIONS }, (_none, at) => pieces.reduce((sum, one) => sum + (Math.max(one.first, 0) <= at && at < one.end && wanted(one, at) ? one.bytes : 0), 0));
+  const kinds = [
+    { kind: "parameter", bytes: alive(({ kind }) => kind === "parameter") }, { kind: "saved", bytes: alive(({ kind, let_go: until }, at) => kind === "activation" && at >= until) },
+    { kind: "activation", bytes: alive(({ kind, let_go: until }, at) => kind === "activation" && at < until) },
+  ];
+  const totals = alive(() => true);
+  const peak = totals.indexOf(Math.max(...totals));
+  const places = ["self.attention(queries, keys, values)", "torch.softmax(scores, dim=-1)", "x + y", EVIL].map((text, at) => ({ path: PATH, range: rangeOf(10 + at), text, module: `layers.${at}` }));
+  return {
+    schema: 1, target: "Attention", path: PATH, operations: OPERATIONS, peak, peak_bytes: totals[peak] ?? 0, place: { path: PATH, range: rangeOf(10 + (peak % 4)) }, kinds, held: [], symbols: { batch: 4 }, places,
+    operation_places: Array.from({ length: OPERATIONS }, (_none, at) => at % 4), pieces,
+  };
+}
+
+function cost(operations: number, bytes: number, seconds: number, share: number, roof: "memory" | "compute" | "launch"): CostBound {
+  return { ops: 1, bytes_read: bytes, bytes_written: bytes, crossing_bytes: bytes, operations, seconds, unfused_seconds: seconds, limited_by: roof, share, uncounted: 0 };
+}
+
+const ROWS: readonly [string, CostBound, boolean][] = [
+  ["self.attention(queries, keys, values)", cost(4e12, 4e8, 0.01, 0.6, "compute"), false], ["torch.softmax(scores, dim=-1)", cost(1e9, 8e8, 4e-4, 0.2, "memory"), false],
+  ["self.attention(queries, keys, values)", cost(2e12, 4e8, 4e-3, 0.15, "compute"), true], [EVIL, cost(0, 4e6, 2e-6, 0.05, "memory"), false],
+];
+const ROOFLINE: RooflineDocument = {
+  schema: 1, bytes_per_second: 2.039e12,
+  ceilings: [{ operations_per_second: 312e12, formats: ["bfloat16", "float16"] }, { operations_per_second: 156e12, formats: ["tf32"] }, { operations_per_second: 19.5e12, formats: ["float32", "float64"] }],
+  cost: {
+    schema: 1, target: "Attention", stage: "aot", path: PATH, title: "NVIDIA A100", lines: [], operators: [{ op: "aten.mm.default", cost: cost(1, 1, 1, 1, "compute") }], modules: [{ module: "", cost: cost(1, 1, 1, 1, "compute") }],
+    run: { accelerator: "a100-80gb", total: cost(6e12, 2e9, 0.0144, 1, "compute"), by_roof: { compute: 0.014, memory: 4e-4 }, peak_bytes: 3 * 2 ** 30 },
+    expressions: ROWS.map(([text, own, backward], at): ExpressionCost => ({ path: PATH, range: rangeOf(10 + at), text, backward, ops: { "aten.mm.default": 3 }, modules: ["layers.0"], cost: own })),
+  },
+};
+
+interface Opened { readonly page: Page; readonly faults: string[]; readonly said: () => Promise<{ type: string }[]> }
+
+async function open({ theme = "dark", width = 900 }: { theme?: keyof typeof THEMES; width?: number } = {}): Promise<Opened> {
+  const page = await openPage({ viewport: { width, height: 900 }, colorScheme: theme === "light" ? "light" : "dark" });
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  const { class: kind, background, foreground, link } = THEMES[theme];
+  const edge = theme === "contrast" ? "#6fc3df" : "transparent";
+  const variables = `--vscode-editor-background:${background};--vscode-foreground:${foreground};--vscode-textLink-foreground:${link};--vscode-descriptionForeground:${foreground};--vscode-focusBorder:${link};${theme === "contrast" ? `--vscode-contrastBorder:${edge}` : ""}`;
+  await page.setContent(`<!DOCTYPE html><html style="${variables}"><head><style>${readFileSync(join(OUT, "charts.css"), "utf8")}</style></head><body class="${kind}"></body></html>`);
+  await page.evaluate("globalThis.said = []; globalThis.acquireVsCodeApi = () => ({ postMessage: (message) => { said.push(message); } });");
+  await page.addScriptTag({ content: readFileSync(join(OUT, "charts.js"), "utf8") });
+  return { page, faults, said: () => page.evaluate("said.splice(0)") };
+}
+
+const say = (page: Page, message: object): Promise<void> => page.evaluate((data) => { dispatchEvent(new MessageEvent("message", { data })); }, message);
+const MEMORY = { type: "charts", charts: { kind: "memory", documents: [memory()] } };
+const ROOFS = { type: "charts", charts: { kind: "roofline", documents: [ROOFLINE] } };
+
+/** How many colours stand on the canvas. */
+const colours = (page: Page): Promise<number> => page.evaluate(() => {
+  const canvas = document.querySelector("canvas");
+  const data = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+  const found = new Set<number>();
+  for (let at = 0; at < data.length; at += 4) found.add(((data[at] ?? 0) << 16) | ((data[at + 1] ?? 0) << 8) | (data[at + 2] ?? 0));
+  return found.size;
+});
+
+beforeAll(() => { mkdirSync(SCREENSHOTS, { recursive: true }); });
+
+const LOOKS = [["light", 900], ["dark", 900], ["contrast", 900], ["light", 400], ["dark", 400]] as const;
+
+test.each(LOOKS)("both charts are drawn in %s at %i pixels, and nothing in a name becomes markup", async (theme, width) => {
+  const { page, faults } = await open({ theme, width });
+  for (const [name, message] of [["memory", MEMORY], ["roofline", ROOFS]] as const) {
+    await say(page, message);
+    await page.waitForTimeout(100); // a frame
+    await page.screenshot({ path: join(SCREENSHOTS, `charts-${name}-${theme}-${String(width)}.png`) });
+    expect(await colours(page), name).toBeGreaterThan(6);
+    expect(await page.evaluate("document.documentElement.scrollWidth"), "tables scroll, the page does not").toBeLessThanOrEqual(width);
+  }
+  expect(await page.evaluate("globalThis.ran")).toBeUndefined();
+  expect(faults).toEqual([]);
+});
+
+test("a click into the memory leads to the expression that runs, rows to those that made what is alive", async () => {
+  const { page, said } = await open();
+  await say(page, MEMORY);
+  await said();
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.click((box?.x ?? 0) + 80, (box?.y ?? 0) + 60);
+  const [told] = await said();
+  expect(told).toMatchObject({ type: "reveal", place: { path: PATH }, focus: false });
+  expect(await page.locator(".moment .said").innerText()).toMatch(/^Operation \d+ of 120: .* · layers\.\d · [\d.]+ MiB$/u);
+  await page.locator(".moment td button.link").first().click();
+  expect(await said()).toMatchObject([{ type: "reveal", place: { path: PATH }, focus: true }]);
+  const bytes = await page.locator(".moment tbody tr td:first-child").allInnerTexts();
+  expect(bytes.filter((text) => text === "1 MiB").length).toBeGreaterThanOrEqual(LAYERS);
+});
+
+test("with the keyboard alone: operation by operation, to the peak, to the expression; closer and back", async () => {
+  const { page, said } = await open();
+  await say(page, MEMORY);
+  await said();
+  await page.locator("canvas").focus();
+  await page.keyboard.press("Home");
+  expect(await page.locator(".moment .said").innerText()).toContain("Operation 0 of 120");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Shift+ArrowRight");
+  expect(await page.locator(".moment .said").innerText()).toContain("Operation 11 of 120");
+  for (const key of ["+", "+", "-", "0"]) await page.keyboard.press(key);
+  await page.keyboard.press("p");
+  expect(await page.locator(".moment .said").innerText()).toContain(`Operation ${String(memory().peak)} of 120`);
+  expect(await said()).toEqual([]);
+  await page.keyboard.press("Enter");
+  expect(await said()).toMatchObject([{ type: "reveal", focus: true }]);
+});
+
+test("memory by module has a colour for each and what is saved apart", async () => {
+  const { page } = await open();
+  await say(page, MEMORY);
+  expect(await page.locator(".legend li").allInnerTexts()).toEqual(["activations", "saved for the backward pass", "parameters"]);
+  await page.getByRole("combobox", { name: "Colours say" }).selectOption("module");
+  const legend = await page.locator(".legend li").allInnerTexts();
+  expect(legend).toContain("layers.0");
+  expect(legend).toContain("layers.0, saved");
+  await page.screenshot({ path: join(SCREENSHOTS, "charts-memory-modules.png") });
+});
+
+test("the roofline: dots by keys, the largest share first, rows that sort and lead to the code", async () => {
+  const { page, said } = await open();
+  await say(page, ROOFS);
+  await said();
+  await page.locator("canvas").focus();
+  await page.keyboard.press("ArrowRight");
+  expect(await page.locator("p.said").innerText()).toContain("at least 10 ms · 60 % of the bound · limited by compute");
+  await page.keyboard.press("Enter");
+  expect(await said()).toMatchObject([{ type: "reveal", place: { path: PATH, range: rangeOf(10) }, focus: true }]);
+  await page.keyboard.press("End");
+  expect(await page.locator("p.said").innerText()).toContain("(backward)");
+  expect(await page.locator("tbody tr").count()).toBe(ROWS.length);
+  await page.getByRole("button", { name: "Crosses" }).click();
+  expect(await page.locator("tbody tr td:nth-child(5)").allInnerTexts()).toEqual(["763 MiB", "381 MiB", "381 MiB", "3.81 MiB"]);
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Crosses ↓");
+  await page.getByRole("combobox", { name: "Rows are" }).selectOption("module");
+  expect(await page.locator("tbody tr td:nth-child(7)").allInnerTexts()).toEqual(["Attention"]);
+});
+
+test("without an accelerator one can be chosen from the page, and what came before goes", async () => {
+  const { page, said } = await open({ width: 400 });
+  await say(page, ROOFS);
+  await said();
+  await say(page, { type: "state", state: { kind: "empty", why: "A roofline is that of an accelerator, and none is chosen." }, lacksAccelerator: true });
+  expect(await page.locator("canvas").count()).toBe(0);
+  await page.screenshot({ path: join(SCREENSHOTS, "charts-no-accelerator.png") });
+  await page.getByRole("button", { name: "Choose Accelerator" }).click();
+  expect((await said()).map(({ type }) => type)).toEqual(["chooseAccelerator"]);
+  await say(page, { type: "state", state: { kind: "loading", what: "Counting what Attention costs", since: Date.now() } });
+  expect(await page.getByRole("button", { name: "Choose Accelerator" }).isVisible()).toBe(false);
+});
+
+test("the same page as a file in a browser shows what was put in, and says where expressions are", async () => {
+  const page = await openPage({ viewport: { width: 900, height: 900 } });
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  const html = readFileSync(join(ROOT, "daemon", "inductor_debug", "report", "pages", "charts.html"), "utf8");
+  const data = Buffer.from(JSON.stringify(MEMORY.charts)).toString("base64");
+  await page.setContent(html.replace("@@INDUCTOR_DEBUG_DATA@@", data));
+  await page.getByRole("heading", { name: "Memory over the run" }).waitFor();
+  expect(await page.locator("button.link").count()).toBe(0);
+  expect(await page.locator(".moment td code").first().getAttribute("title")).toMatch(/^attention\.py:\d+$/u);
+  expect(faults).toEqual([]);
+});

@@ -1,0 +1,89 @@
+/** What charts draw and list: memory by kind and module, what is alive at a moment, costs below roofs, figures in words. */
+
+import { expect, test } from "vitest";
+
+import type { CostBound, ExpressionCost, MemoryDocument, MemoryPiece, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import { bandsOf, byteTicks, heldAt, modulesIn, MOST_MODULES, totalsOf } from "../../webview/charts/memoryModel.js";
+import { decades, dotsOf, extentOf, rowsOf, shareWithoutDots, sortedRows } from "../../webview/charts/rooflineModel.js";
+import { inPercent, inSeconds, inThousands } from "../../webview/shared/figures.js";
+
+function piece(module: string, bytes: number, first: number, end: number, more: Partial<MemoryPiece> = {}): MemoryPiece {
+  return { kind: "activation", name: "", module, shape: [bytes], dtype: "uint8", bytes, first, let_go: end, end, place: -1, ...more };
+}
+
+function memory(pieces: readonly MemoryPiece[], operations = 4): MemoryDocument {
+  return { schema: 1, target: "Net", path: "/net.py", operations, peak: 0, peak_bytes: 0, place: null, kinds: [], held: [], symbols: {}, places: [], operation_places: [], pieces };
+}
+
+test("memory by module: what a module has done with is apart, and all together is the whole", () => {
+  const shown = memory([piece("a", 10, -1, 4, { kind: "parameter" }), piece("a", 5, 1, 4, { let_go: 2 }), piece("b.c", 7, 2, 3)]);
+  const bands = bandsOf(shown, "module");
+  expect(bands.map(({ name, saved, amounts }) => [name, saved, [...amounts]])).toEqual([["b.c", false, [0, 0, 7, 0]], ["a", false, [10, 15, 10, 10]], ["a", true, [0, 0, 5, 5]]]);
+  expect([...totalsOf(bands, 4)]).toEqual([10, 15, 22, 15]);
+});
+
+test("what is alive at a moment, the largest first, and what of it only the backward pass needs", () => {
+  const shown = memory([piece("a", 10, -1, 4), piece("a", 50, 1, 3, { let_go: 2 }), piece("b", 7, 3, 4)]);
+  expect(heldAt(shown, 0).map(({ piece: { bytes } }) => bytes)).toEqual([10]);
+  expect(heldAt(shown, 2).map(({ piece: { bytes }, saved }) => [bytes, saved])).toEqual([[50, true], [10, false]]);
+  expect(heldAt(shown, 3).map(({ piece: { bytes } }) => bytes)).toEqual([10, 7]);
+  const alike = memory([piece("a", 10, 0, 2, { place: 1 }), piece("b", 10, 1, 4, { place: 1 }), piece("b", 10, 1, 4, { place: 2 })]);
+  expect(heldAt(alike, 1).map(({ count, bytes, first, end }) => [count, bytes, first, end])).toEqual([[2, 20, 0, 4], [1, 10, 1, 4]]);
+});
+
+test("modules are opened as long as there are colours, and all that was allocated is in one of them", () => {
+  const deep = Array.from({ length: 40 }, (_none, layer) => piece(`body.layers.${String(layer)}.attention`, 1, 0, 4));
+  expect(modulesIn(memory([...deep, piece("head", 1, 0, 4), piece("", 1, 0, 4)]))).toEqual(["body.layers", "head", ""]);
+  const few = modulesIn(memory([piece("a.b.c", 3, 0, 4), piece("a.b.d", 2, 0, 4), piece("a.bx", 1, 0, 4)]));
+  expect(few).toEqual(["a.b.c", "a.b.d", "a.bx"]);
+  expect(MOST_MODULES).toBeLessThanOrEqual(14);
+  expect(modulesIn(memory([]))).toEqual([]);
+});
+
+test.each([[0, [0]], [100, [0, 32, 64, 96]], [3 << 20, [0, 1 << 20, 2 << 20, 3 << 20]]])("steps up to %i bytes are powers of two", (most, ticks) => {
+  expect(byteTicks(most, 4)).toEqual(ticks);
+});
+
+function cost(operations: number, bytes: number, seconds: number | null, share = 0.5): CostBound {
+  return { ops: 1, bytes_read: bytes, bytes_written: 0, crossing_bytes: bytes, operations, seconds, unfused_seconds: seconds, limited_by: "memory", share, uncounted: 0 };
+}
+
+function expression(text: string, own: CostBound, backward = false): ExpressionCost {
+  return { path: "/net.py", range: { start: { line: text.length, character: 0 }, end: { line: text.length, character: 3 } }, text, backward, ops: { "aten.mm.default": 2 }, modules: [""], cost: own };
+}
+
+const ROOFLINE: RooflineDocument = {
+  schema: 1, bytes_per_second: 1e12, ceilings: [{ operations_per_second: 1e14, formats: ["bfloat16"] }, { operations_per_second: 1e13, formats: ["float32"] }],
+  cost: {
+    schema: 1, target: "Net", stage: "aot", path: "/net.py", title: "GPU", lines: [{ path: "/net.py", line: 5, cost: cost(10, 1, 1e-6) }],
+    run: { accelerator: "gpu", total: cost(30, 10, 3e-6, 1), by_roof: { memory: 3e-6 }, peak_bytes: 100 },
+    expressions: [expression("x @ w", cost(2e6, 1000, 2e-6, 0.6)), expression("copy", cost(0, 1e6, 1e-6, 0.25)), expression("y + z", cost(10, 1000, 1e-9, 0.15), true), expression("unknown", cost(5, 5, null, 0))],
+    modules: [{ module: "", cost: cost(1, 1, 1) }, { module: "a", cost: cost(1, 1, 1) }], operators: [{ op: "aten.mm.default", cost: cost(1, 1, 1) }],
+  },
+};
+
+test("dots are the expressions that count operations; the rest of the bound is told", () => {
+  const dots = dotsOf(ROOFLINE);
+  expect(dots.map(({ row: { text }, intensity, rate }) => [text, intensity, Math.round(rate)])).toEqual([["x @ w", 2000, 1e12], ["y + z", 0.01, 1e10]]);
+  expect(shareWithoutDots(ROOFLINE, dots)).toBeCloseTo(0.25);
+  const { left, right, bottom, top } = extentOf(ROOFLINE, dots);
+  expect([left < 0.01, right > 2000, bottom < 1e10, top > 1e14]).toEqual([true, true, true, true]);
+  expect(extentOf({ ...ROOFLINE, bytes_per_second: null, ceilings: [] }, [])).toMatchObject({ left: 0.1 / 3 * 3 });
+});
+
+test("rows are sorted by each column, either way, and lead to their place", () => {
+  const rows = rowsOf(ROOFLINE.cost, "expression");
+  expect(sortedRows(rows, "bound", true).map(({ name }) => name)).toEqual(["x @ w", "copy", "y + z", "unknown"]);
+  expect(sortedRows(rows, "name", false).map(({ name }) => name)).toEqual(["copy", "unknown", "x @ w", "y + z"]);
+  expect(sortedRows(rows, "intensity", false)[0]?.name).toBe("copy");
+  expect(rowsOf(ROOFLINE.cost, "line").map(({ name, place }) => [name, place?.range.start.line])).toEqual([["x @ w", 5]]);
+  expect(rowsOf(ROOFLINE.cost, "module").map(({ name, place }) => [name, place])).toEqual([["Net", undefined], ["a", undefined]]);
+  expect(rowsOf(ROOFLINE.cost, "operator").map(({ name }) => name)).toEqual(["aten.mm.default"]);
+});
+
+test("figures are told as the daemon tells them", () => {
+  expect([0, 999, 1000, 1_234_000, 9.894e14].map(inThousands)).toEqual(["0", "999", "1 k", "1.23 M", "989 T"]);
+  expect([0, 7.31e-8, 4.2e-6, 0.0125, 1.5].map(inSeconds)).toEqual(["0 ns", "73.1 ns", "4.2 µs", "12.5 ms", "1.5 s"]);
+  expect([0, 0.001, 0.38, 1].map(inPercent)).toEqual(["0 %", "<1 %", "38 %", "100 %"]);
+  expect(decades(0.02, 3000, 3)).toEqual([-1, 1, 3]);
+});

@@ -1,0 +1,44 @@
+/** The page of charts: how the run stands, and then a section for each target. */
+
+import { button, element, iconButton } from "../shared/dom.js";
+import { StateView } from "../shared/stateView.js";
+import { t } from "../shared/words.js";
+import { MemoryView } from "./memoryView.js";
+import type { Charts, ToHost, ToPage } from "./messages.js";
+import type { Reveal } from "./places.js";
+import { RooflineView } from "./rooflineView.js";
+
+export class App {
+  private readonly content = element("main");
+  private readonly choice = element("p", { class: "choice", hidden: true });
+  private readonly state: StateView;
+  private readonly reveal: Reveal | undefined;
+
+  /** @param tell undefined where nobody listens: the page is a file in a browser. */
+  constructor(private readonly tell: ((message: ToHost) => void) | undefined) {
+    this.reveal = tell && ((place, focus) => { tell({ type: "reveal", place: { path: place.path, range: place.range }, focus }); });
+    this.state = new StateView({
+      cancel: () => { tell?.({ type: "cancel" }); }, retry: tell && (() => { tell({ type: "retry" }); }), reveal: (place) => { this.reveal?.(place, true); },
+    });
+    const choose = button(t("Choose Accelerator"), t("Choose Accelerator"), () => { tell?.({ type: "chooseAccelerator" }); }, { class: "primary" });
+    this.choice.append(choose);
+    document.body.append(this.state.element, this.choice, this.content);
+  }
+
+  hear(message: ToPage): void {
+    if (message.type === "charts") this.show(message.charts);
+    else {
+      if (message.lacksAccelerator === true) this.content.replaceChildren();
+      this.choice.hidden = message.lacksAccelerator !== true;
+      this.state.show(message.state, this.content.childElementCount > 0);
+    }
+  }
+
+  show(charts: Charts): void {
+    const { tell, reveal } = this;
+    const title = charts.kind === "memory" ? t("Memory over the run") : t("Roofline");
+    const views = charts.kind === "memory" ? charts.documents.map((shown) => new MemoryView(shown, reveal)) : charts.documents.map((shown) => new RooflineView(shown, reveal));
+    const again = tell && iconButton("refresh", t("Run again"), () => { tell({ type: "refresh" }); });
+    this.content.replaceChildren(...(views.length > 0 ? [element("header", {}, element("h1", {}, title), again), ...views.map((view) => view.element)] : []));
+  }
+}

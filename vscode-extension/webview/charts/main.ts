@@ -1,0 +1,30 @@
+/**
+ * The entry of the page. In VS Code it says `ready` and the extension answers with what to show; in a browser the documents stand in the page
+ * itself, put there by the daemon (`inductor_debug/report/charts/charts_html.py`).
+ */
+
+import { setTranslations } from "../shared/words.js";
+import { App } from "./app.js";
+import type { Charts, ToHost, ToPage } from "./messages.js";
+
+declare function acquireVsCodeApi(): { postMessage(message: ToHost): void };
+
+function start(): void {
+  const translations = document.getElementById("translations")?.textContent ?? "";
+  if (translations.trim() !== "") setTranslations(JSON.parse(translations) as Record<string, string>);
+  if (typeof acquireVsCodeApi === "function") {
+    const api = acquireVsCodeApi();
+    const app = new App((message) => { api.postMessage(message); });
+    addEventListener("message", (event: MessageEvent<ToPage>) => { app.hear(event.data); });
+    api.postMessage({ type: "ready" });
+  } else showOwn(new App(undefined));
+}
+
+function showOwn(app: App): void {
+  const text = document.getElementById("data")?.textContent.trim() ?? "";
+  if (!/^[\w+/]+=*$/u.test(text)) return; // nothing was put in
+  const charts = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)))) as Charts;
+  app.show(charts);
+}
+
+start();

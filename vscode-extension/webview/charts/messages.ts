@@ -1,0 +1,25 @@
+/** What the extension and the page of charts say to each other. Types only. */
+
+import type { Location, MemoryDocument, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import type { FromState, PageState } from "../shared/state.js";
+
+/** What a page shows, one chart for each target. */
+export type Charts =
+  | { readonly kind: "memory"; readonly documents: readonly MemoryDocument[] }
+  | { readonly kind: "roofline"; readonly documents: readonly RooflineDocument[] };
+
+/** From the extension. It sends nothing before the page has said `ready`. */
+export type ToPage =
+  | { readonly type: "charts"; readonly charts: Charts }
+  /** What goes on, or why there is nothing. `lacksAccelerator`: one has to be chosen first. */
+  | { readonly type: "state"; readonly state: PageState; readonly lacksAccelerator?: boolean };
+
+/** From the page. */
+export type ToHost =
+  | FromState
+  | { readonly type: "ready" }
+  /** Select an expression in the editor; `focus` takes the keyboard there. */
+  | { readonly type: "reveal"; readonly place: Location; readonly focus: boolean }
+  /** Run the target again, as it is now. */
+  | { readonly type: "refresh" }
+  | { readonly type: "chooseAccelerator" };
