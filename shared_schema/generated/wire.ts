@@ -1227,7 +1227,8 @@ export interface GraphAnswer {
  * that runs without a compiler because of it, empty where only the expression does.
  *
  * `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
- * its words: for reading only.
+ * its words: for reading only. `refused` says that the user asked for no break (`fullgraph=True`), so that compiling
+ * fails. Where no graph is captured, `kept_by` is what keeps torch from it, and `function` what that is called.
  */
 export interface GraphBreak {
   readonly breaks_by: BreakCause;
@@ -1240,6 +1241,8 @@ export interface GraphBreak {
   readonly torch_kind?: string;
   readonly explanation?: string;
   readonly hints?: readonly string[];
+  readonly refused?: boolean;
+  readonly kept_by?: NoGraph | null;
 }
 
 /**
@@ -1949,6 +1952,11 @@ export interface ModuleCost {
   readonly module: string;
   readonly cost: CostBound;
 }
+
+/**
+ * What keeps torch.compile from looking at a function at all.
+ */
+export type NoGraph = "variable" | "setting" | "mark";
 
 /**
  * What a node is to its graph.

@@ -326,7 +326,9 @@ def test_a_target_that_compiles_to_nothing_is_said(tmp_path: Path) -> None:
         outcome = mock(tmp_path, "def model(x):\n    return x + 1\ninputs = (torch.ones(1),)\n")
 
     [finding] = outcome.findings
-    assert finding.message == "torch.compile captured no graph: all of `model` runs eagerly."
+    assert finding.message == (
+        "torch.compile captured no graph: all of `model` runs eagerly, because `torch._dynamo.config.disable` is on."
+    )
     assert outcome.report.graphs == 0
 
 

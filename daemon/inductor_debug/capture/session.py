@@ -69,6 +69,7 @@ from inductor_debug.capture.targets.file_faults import (
     raised_finding,
     syntax_fault,
 )
+from inductor_debug.capture.targets.hidden_errors import hidden_errors
 from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, real_bound
 from inductor_debug.capture.tensors.rounded_products import products_rounded_in
 from inductor_debug.capture.tensors.symbol_names import naming_symbols
@@ -167,6 +168,7 @@ class _Session:
         else:
             # After an exception half the file is missing, and complaints about the other half would mislead.
             self._findings += map(complaint_finding, load.discovered.complaints)
+            self._findings += hidden_errors(self._request.path, self._request.text, self._sources)
             if load.main is not None:
                 self._findings += main_findings(load.main, self._request, self._sources)
         found = [candidate.found for candidate in load.discovered.candidates]

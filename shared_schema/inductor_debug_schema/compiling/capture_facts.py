@@ -71,6 +71,17 @@ class BreakCause(str, Enum):
     """Anything else; `torch_kind` and `explanation` say in torch's words what."""
 
 
+class NoGraph(str, Enum):
+    """What keeps torch.compile from looking at a function at all."""
+
+    VARIABLE = "variable"
+    """A variable of the environment, such as `TORCHDYNAMO_DISABLE=1`."""
+    SETTING = "setting"
+    """`torch._dynamo.config.disable`."""
+    MARK = "mark"
+    """`torch.compiler.disable` on the function."""
+
+
 @dataclass(frozen=True, slots=True)
 class GraphBreak:
     """Why torch.compile ends a graph at an expression and lets Python run it.
@@ -83,7 +94,8 @@ class GraphBreak:
     that runs without a compiler because of it, empty where only the expression does.
 
     `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
-    its words: for reading only.
+    its words: for reading only. `refused` says that the user asked for no break (`fullgraph=True`), so that compiling
+    fails. Where no graph is captured, `kept_by` is what keeps torch from it, and `function` what that is called.
     """
 
     breaks_by: BreakCause
@@ -96,6 +108,8 @@ class GraphBreak:
     torch_kind: str = ""
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
+    refused: bool = False
+    kept_by: NoGraph | None = None
 
 
 class StateHolder(str, Enum):

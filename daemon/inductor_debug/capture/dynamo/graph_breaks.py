@@ -60,6 +60,7 @@ class BreakCollector:
         eager = _function(frames, raw) if raw.gives_up else ""
         facts, broken = facts_of(raw.words, raw.callee, raw.stack, self.sources, modules=raw.modules, eager=eager)
         location, related = place(frames, self.target.location, "inside {}")
+        facts = replace(facts, refused=self.target.fullgraph)
         if broken is not None and not facts.inside:
             location = broken
         key = (facts.torch_kind, location)

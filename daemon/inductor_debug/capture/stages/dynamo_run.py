@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any, Protocol
 
 import torch
-from inductor_debug_schema import BreakCause, Finding, GraphBreak, Severity, Stage, StageReport, StageState
+from inductor_debug_schema import BreakCause, Finding, GraphBreak, NoGraph, Severity, Stage, StageReport, StageState
 from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
@@ -26,7 +27,9 @@ from inductor_debug.capture.dynamo.dynamo_breaks import (
 from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions, last_stack
 from inductor_debug.capture.dynamo.graph_breaks import BreakCollector, frames_of
 from inductor_debug.capture.dynamo.side_effects import changes_what_was_there
+from inductor_debug.capture.dynamo.uncaptured import kept_from
 from inductor_debug.capture.dynamo.whole_graph import WholeTarget, arguments_of_whole
+from inductor_debug.capture.expressions.instruction_expressions import SourcePositions
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import (
     Fault,
@@ -106,7 +109,8 @@ class DynamoRun:
         calls = pytree.tree_map(lambda leaf: leaf, [(self.target.args, self.target.kwargs), *more])
         ambient = self.target.fake_mode or contextlib.nullcontext()
         listening = listen(self.breaks.add, self.breaks.add_limit)
-        thrifty = torch._dynamo.config.patch(run_gc_after_compile=False)
+        # Files that have errors suppressed are told what is suppressed.
+        thrifty = torch._dynamo.config.patch(run_gc_after_compile=False, suppress_errors=False)
         backend = self._backend_of(runner, leave_early)
         with quiet(), thrifty, hooked_positions(replacing=True), listening, ambient:
             try:
@@ -167,8 +171,10 @@ class DynamoRun:
         """What `error`, which `execute` returned, and the graph breaks before it mean to the user."""
         findings = list(self.breaks.findings)
         if error is None:
-            if not self.captured and not findings and self.recorder.recording.ops:
-                findings.append(self._nothing_captured())
+            kept = kept_from(self.target.function) if not self.captured else None
+            if not self.captured and self.recorder.recording.ops and (kept is not None or not findings):
+                # Where torch is kept from the target, what it stumbles over on the way is no other news.
+                findings = [self._nothing_captured(kept)]
             return StageEnding(findings)
         # Where the target raises, the exception itself says more than that Dynamo saw it coming.
         findings = [finding for finding in findings if not _is_exception(finding.facts)]
@@ -193,9 +199,14 @@ class DynamoRun:
         message = f"torch.compile cannot capture this: {describe(_cause_of(error))}"
         return capture_error(message, frames, self.target, self.stage)
 
-    def _nothing_captured(self) -> Finding:
+    def _nothing_captured(self, kept: tuple[NoGraph, str, CodeType | None] | None) -> Finding:
         place = self.target.location
-        facts = GraphBreak(BreakCause.NO_GRAPH, "", eager=self.target.name)
+        by, name, marked = kept or (None, "", None)
+        if marked is not None:
+            positions = SourcePositions(marked.co_firstlineno, None, None, None)
+            frame = self.sources.frame_from_positions(marked.co_filename, name, positions)
+            place = frame.location if frame is not None else place
+        facts = GraphBreak(BreakCause.NO_GRAPH, "", function=name, eager=self.target.name, kept_by=by)
         return Finding(
             rule="graph-break",
             severity=Severity.WARNING,

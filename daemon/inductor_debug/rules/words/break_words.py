@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from inductor_debug_schema import BreakCause, GraphBreak
+from inductor_debug_schema import BreakCause, GraphBreak, NoGraph
 
 _WHY: Mapping[BreakCause, str] = MappingProxyType(
     {
@@ -44,14 +44,25 @@ _WHY: Mapping[BreakCause, str] = MappingProxyType(
     }
 )
 _HERE = "this line"
+_KEPT: Mapping[NoGraph, str] = MappingProxyType(
+    {
+        NoGraph.VARIABLE: "`{it}` is set in the environment",
+        NoGraph.SETTING: "`{it}` is on",
+        NoGraph.MARK: "`{it}` is marked with `torch.compiler.disable`",
+    }
+)
 
 
 def sentence_of(facts: GraphBreak) -> str:
     """The finding's sentence: why the graph breaks, and what becomes of the function."""
     if facts.breaks_by is BreakCause.NO_GRAPH:
-        return f"torch.compile captured no graph: all of `{facts.eager}` runs eagerly."
+        kept = f", because {_KEPT[facts.kept_by].format(it=facts.function)}" if facts.kept_by is not None else ""
+        return f"torch.compile captured no graph: all of `{facts.eager}` runs eagerly{kept}."
     reason = why(facts)
-    effect = f"`{facts.eager}` is not compiled and runs eagerly" if facts.eager else "the graph is split here"
+    if facts.refused:
+        effect = "compiling with `fullgraph=True` fails here"
+    else:
+        effect = f"`{facts.eager}` is not compiled and runs eagerly" if facts.eager else "the graph is split here"
     start = reason if reason.startswith("torch.compile") else f"{reason[:1].upper()}{reason[1:]}"
     return f"{start}, so {effect}."
 

@@ -16,7 +16,10 @@ class EagerFallbackRule(RunRule):
         often than the limit allows, or because it is excluded from compilation. The finding stands at the first
         such operation and counts all of them. Every check that captures looks for it, but does not say it
         again where a `graph-break` or `recompile` finding says that this function runs eagerly, nor where nothing at
-        all was captured; `--type guards` lists every such function."""
+        all was captured; `--type guards` lists every such function.
+
+        It also stands where a file sets `torch._dynamo.config.suppress_errors = True`, with which whatever
+        torch.compile or a backend fails on becomes such a function, crashes included; checks run with it off."""
     why = """
         The program goes on and gives the right results, so nobody notices. But these operations are not compiled:
         on an accelerator they run one by one, or on the host with copies back and forth."""

@@ -17,6 +17,11 @@ class GraphBreakRule(RunRule):
         sentence why. What torch itself says, with its hints, is in the hover, with `--verbose` and in the JSON
         (`facts`), beside a link to torch's page on this kind of break.
 
+        Where torch.compile captures nothing at all, the message says what keeps it from the target, if anything does:
+        `TORCHDYNAMO_DISABLE=1` in the environment, `torch._dynamo.config.disable`, or
+        `torch.compiler.disable` on the `forward` of the module. Where the user asked for `fullgraph=True`, a break is
+        an error, and said to be what compiling fails of.
+
         The severity follows what can be done about it: a warning where the code itself can be changed, information
         where torch would have to support something first."""
     why = """
