@@ -124,6 +124,8 @@ class _Check:
     def _candidates(self) -> list[FolderFile]:
         """The files to check. Their settings are resolved here, so that a mistake in one is told before any work."""
         found = collect(self._arguments.paths, lambda path: self._settings_for(path).excludes(path))
+        if self._arguments.models_only:
+            found = [replace(file, folder=file.folder or _working_folder()) for file in found]
         candidates = []
         for candidate, skip in choose(found, self._settings_for):
             if skip is None:

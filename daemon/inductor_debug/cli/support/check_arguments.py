@@ -89,6 +89,11 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
         action="append",
         help="check these files below folders, too, whatever they look like; in place of configured ones",
     )
+    group.add_argument(
+        "--models-only",
+        action="store_true",
+        help="open of the files that are named, too, only those that define or compile a model, as of folders",
+    )
     group.add_argument("--python", metavar="INTERPRETER", help="the Python that has torch (default: this one)")
     group.add_argument(
         "--jobs",
