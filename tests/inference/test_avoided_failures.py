@@ -51,6 +51,12 @@ class Block(nn.Module):
     def forward(self, x, memory):
         return self.cross(x, memory) if self.training and x.shape[0] > 10**6 else x
 """
+MASKED = """
+class Masked(nn.Module):
+    def forward(self, tokens: "Float[Tensor, 'batch seq dim']", keep: "Bool[Tensor, 'batch seq']"):
+        scores = tokens @ tokens.transpose(1, 2)
+        return scores.masked_fill((~keep.unsqueeze(1))[..., 1:], -1e9).softmax(-1) @ tokens
+"""
 SOFTMAX = """
 # inductor-debug: inputs=(torch.randn(2, 16, 64),)
 class Weights(nn.Module):
@@ -72,6 +78,20 @@ def test_inputs_of_which_the_text_states_another_shape_hide_no_mistake(tmp_path:
 )
 def test_a_text_that_leaves_doubts_blames_nobody(said: str, tmp_path: Path) -> None:
     text = IMPORTS + FIELD.replace("`points` are (num_rays, 3).", said)
+    assert findings(told(tmp_path, text)) == []
+
+
+def test_what_the_text_calls_by_one_name_is_one_size(tmp_path: Path) -> None:
+    text = IMPORTS + MASKED
+    (finding,) = findings(told(tmp_path, text))
+    assert finding.rule == "fixed-size"
+    assert expression(text, finding).startswith("scores.masked_fill")
+    assert findings(told(tmp_path, text.replace("[..., 1:]", ""))) == []
+
+
+@pytest.mark.parametrize("mark", ["#", "?", "_"])
+def test_a_name_that_may_stand_for_several_sizes_blames_nobody(mark: str, tmp_path: Path) -> None:
+    text = IMPORTS + MASKED.replace("'batch seq']", f"'batch {mark}seq']")
     assert findings(told(tmp_path, text)) == []
 
 

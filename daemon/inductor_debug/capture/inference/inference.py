@@ -104,7 +104,7 @@ class Inference:
                 raise refused
             try:
                 model = self._with_kept()
-                return model if model is not None else self._infer(started)
+                return model if model is not None else self._infer()
             finally:
                 around.spent[name] = around.spent.get(name, 0.0) + time.perf_counter() - started
 
@@ -273,14 +273,15 @@ class Inference:
         self._take(known, way)
         return model
 
-    def _infer(self, started: float) -> Any:
+    def _infer(self) -> Any:
+        started = time.process_time()
         failure: NotInferableError | None = None
         searched, lasting = 0, True
         blamed: list[TrialOutcome] = []
         for number, way in enumerate(self._ways):
             if number >= _MOST_WAYS or searched >= _SEARCHED_WAYS:
                 break
-            if number and time.perf_counter() - started > CONSTRUCTION_SECONDS:
+            if number and time.process_time() - started > CONSTRUCTION_SECONDS:
                 lasting = False
                 break
             try:
@@ -294,12 +295,12 @@ class Inference:
                 failure, lasting = failure or error, lasting and error.lasting
                 continue
             searched, taken = searched + 1, way
-            built = time.perf_counter()
+            built = time.process_time()
             found = self._search(trials, way, start=self._around.reached.get((self.name, number)))
             if isinstance(found, NotFound):
                 found, trials, taken = self._reconciled(found, trials, way)
             answer = self._answer_of(found, number, taken, trials, blamed)
-            started += time.perf_counter() - built  # what is run has limits of its own
+            started += time.process_time() - built  # what is run has limits of its own
             if answer is not None:
                 self._take(answer, taken)
                 return trials.fresh()
@@ -351,14 +352,16 @@ class Inference:
                 return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
             found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)
         avoided = self._avoided(trials, way, found.guess)
-        if avoided is not None:
+        if isinstance(avoided, Found):
+            found = avoided
+        elif avoided is not None:
             guess = avoided.outcome.guess
             blame = Blame(False, signature_of(found.guess, self._names(found)), avoided.because)
             return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
         return self._answered(number, way, found, trials)
 
-    def _avoided(self, trials: Trials, way: Way, guess: Guess) -> AvoidedFailure | None:
-        """What a call that runs avoids, if the class is at fault there."""
+    def _avoided(self, trials: Trials, way: Way, guess: Guess) -> AvoidedFailure | Found | None:
+        """What a call that runs avoids, if the class is at fault there, or one that runs and avoids nothing."""
         if way.construction.invented:
             return None
         search = functools.partial(self._search, trials, way)
@@ -377,7 +380,7 @@ class Inference:
 
     def _answered(self, number: int, way: Way, found: Found, trials: Trials, since: str = "") -> InferredCall:
         plan = functools.partial(self._plan, trials.subject, way)
-        remarks = coincidences(trials, found)
+        remarks = coincidences(trials, found, plan)
         if not self._around.is_part(self._subject.name):
             remarks += unusable_defaults(trials, found.guess, plan)
         return InferredCall(number, found, since=since, remarks=remarks, changes=way.changes)

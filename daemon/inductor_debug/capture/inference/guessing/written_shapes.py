@@ -25,6 +25,8 @@ _SPEAKS_OF_SHAPE = re.compile(r"(shape|size|dims?|dimensions?)\s*(:|of)?\s*[`'\"
 _TENSOR_WORDS = re.compile(r"Tensor|Float|Int\b|Integer|Bool|Shaped|Num\b|Array|Complex|Inexact", re.IGNORECASE)
 _OPEN = ("...", "*")
 """What stands for any number of dimensions."""
+_LOOSE = ("#", "?", "_")
+"""With what jaxtyping marks a size that need not be the same wherever its name stands."""
 _HOLDS_SHAPE = re.compile(r"[(\[]")
 _NOT_DIMENSIONS = frozenset(
     {"optional", "tensor", "torch.tensor", "float", "int", "bool", "str", "none", "list", "tuple", "default", "dict"}
@@ -33,10 +35,14 @@ _NOT_DIMENSIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class WrittenShape:
-    """A shape as somebody wrote it: names and numbers; `dtype` where it was written too."""
+    """A shape as somebody wrote it: names and numbers; `dtype` where it was written too.
+
+    `is_loose` says that a name may stand for several sizes.
+    """
 
     dims: tuple[str, ...]
     dtype: str | None = None
+    is_loose: bool = False
 
 
 def shape_in_annotation(node: ast.expr | None) -> WrittenShape | None:
@@ -65,7 +71,7 @@ def shape_in_annotation(node: ast.expr | None) -> WrittenShape | None:
             words.append(str(item.value))
     if not words or not _TENSOR_WORDS.search(ast.unparse(node)):
         return None
-    return WrittenShape(_cleaned(words), dtype_in(head))
+    return WrittenShape(_cleaned(words), dtype_in(head), any(word.startswith(_LOOSE) for word in words))
 
 
 def _has_text(node: ast.expr) -> bool:
@@ -119,7 +125,7 @@ def definite_shape(name: str, document: str, annotation: ast.expr | None) -> tup
     """
     annotated = shape_in_annotation(annotation)
     if annotated is not None and annotation is not None:
-        is_open = any(mark in ast.unparse(annotation) for mark in _OPEN)
+        is_open = annotated.is_loose or any(mark in ast.unparse(annotation) for mark in _OPEN)
         return None if is_open else annotated.dims
     called = rf"{re.escape(name)}|inputs?" if name in ("x", "input", "inputs") else re.escape(name)
     stated = re.compile(rf"(?<![\w.])(?i:{called})\b[`'\"]*(?:\s*:|\s+[\w:]+){{0,4}}\s*{_SHAPE}(?P<rest>[^\n]*)")

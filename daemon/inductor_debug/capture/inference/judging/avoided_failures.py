@@ -17,7 +17,7 @@ from inductor_debug.capture.inference.judging.defaults import goes_along, withou
 from inductor_debug.capture.inference.search.dynamic_dims import Found
 from inductor_debug.capture.inference.search.input_search import NotFound
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
-from inductor_debug.capture.inference.specs.call_plan import CallPlan
+from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
 from inductor_debug.capture.inference.specs.specs import Guess
 
 Search = Callable[[CallPlan], "Found | NotFound"]
@@ -33,8 +33,8 @@ class AvoidedFailure:
 
 def avoided_failure(
     trials: Trials, plan: CallPlan, guess: Guess, search: Search, *, precision_known: bool
-) -> AvoidedFailure | None:
-    """What a call that runs avoids, if the class is at fault there.
+) -> AvoidedFailure | Found | None:
+    """What a call that runs avoids, if the class is at fault there; or a call that runs and avoids nothing.
 
     Args:
         trials: runs calls.
@@ -42,17 +42,26 @@ def avoided_failure(
         guess: the call that runs.
         search: looks for calls of a plan.
         precision_known: whether the model has the precision that its code gives it.
+
+    Returns:
+        None where the call avoids nothing that is known.
     """
     denied = plan.denied(guess)
     # What a base class says of a method holds for it, and often for one of several classes that are made of it.
     if denied is not None and denied.written is not None and "forward" in vars(type(trials.subject)):
         literal = replace(plan, literally=True)
         found = search(literal)
-        if isinstance(found, NotFound) and found.best is not None:
+        if isinstance(found, Found):
+            return found
+        if found.best is not None:
             blamed = judged(trials, literal, found.best, precision_known=precision_known).blamed
             if blamed is not None:
-                said = f"The text says that `{denied.name}` is ({', '.join(denied.written)})."
-                return AvoidedFailure(blamed, said)
+                return AvoidedFailure(blamed, _stated(plan, denied))
+    return _left_out(trials, plan, guess, precision_known=precision_known)
+
+
+def _left_out(trials: Trials, plan: CallPlan, guess: Guess, *, precision_known: bool) -> AvoidedFailure | None:
+    """The failure of a part that is left out only because an argument is given that need not be."""
     for name in (item.name for item in guess.arguments if item.name in plan.optional):
         other = without(guess, [name])
         outcome = trials.run(other) if other.tensors() else TrialOutcome(other)
@@ -63,6 +72,14 @@ def avoided_failure(
             if blamed is not None:
                 return AvoidedFailure(blamed, f"Only where `{name}` is given this is left out.")
     return None
+
+
+def _stated(plan: CallPlan, denied: Parameter) -> str:
+    """What the text says of an argument, and of those that share a name of a size with it."""
+    names = set(denied.written or ())
+    known = [(item.name, item.written) for item in plan.parameters if item.written and names.intersection(item.written)]
+    said = [f"`{name}` is ({', '.join(written)})" for name, written in known]
+    return f"The text says that {' and '.join(said)}."
 
 
 def _calls(trials: Trials, guess: Guess, module: nn.Module) -> bool:

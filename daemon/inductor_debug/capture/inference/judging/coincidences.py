@@ -12,14 +12,14 @@ A batch is nobody's to declare: where it has become the features of a layer, a r
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of
 from inductor_debug.capture.inference.search.trial import Trials
-from inductor_debug.capture.inference.specs.call_plan import GENERIC
+from inductor_debug.capture.inference.specs.call_plan import GENERIC, CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import replaced, resized_alone, resized_everywhere
 from inductor_debug.capture.inference.specs.specs import Dimension, Guess, TensorSpec
 
@@ -72,8 +72,14 @@ class _Fixed:
         return self.dim == 0 and counts
 
 
-def coincidences(trials: Trials, found: Found) -> list[Remark]:
-    """The sizes of a call that runs which are no others for no reason that the model gives."""
+def coincidences(trials: Trials, found: Found, plan: Callable[[], CallPlan] | None = None) -> list[Remark]:
+    """The sizes of a call that runs which are no others for no reason that the model gives.
+
+    Args:
+        trials: runs calls.
+        found: the call.
+        plan: knows which sizes of several arguments the text calls by one name; such arguments are one source.
+    """
     result: dict[object, Remark] = {}
     for fixed in _fixed(found):
         others = _others(fixed.size, trials)
@@ -82,7 +88,8 @@ def coincidences(trials: Trials, found: Found) -> list[Remark]:
             continue
         alone = [_resized(found.guess, fixed, other) for other in others]
         for refused in (together, alone):
-            because = _chance(trials, refused, fixed, others[0], by_itself=refused == alone)
+            sources = _sources(fixed, found.guess, plan) if refused == together else frozenset((fixed.number,))
+            because = _chance(trials, refused, fixed, others[0], sources, by_itself=refused == alone)
             if because and not _is_anothers(trials, refused[0], fixed, found.guess):
                 said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
                 result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
@@ -150,7 +157,15 @@ def _is_anothers(trials: Trials, refused: Guess, fixed: _Fixed, ran: Guess) -> b
     return one is not None and other is not None and one.is_like(other) and one.pair == other.pair
 
 
-def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int, *, by_itself: bool) -> str:
+def _sources(fixed: _Fixed, guess: Guess, plan: Callable[[], CallPlan] | None) -> frozenset[int]:
+    """The numbers of the tensors that have the dimension: its own, and those for which the text says so by its name."""
+    alike = plan().called_alike(fixed.argument, fixed.dim) if plan is not None and len(guess.tensors()) > 1 else ()
+    return frozenset((fixed.number, *(number for number, (name, _) in enumerate(guess.tensors()) if name in alike)))
+
+
+def _chance(
+    trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int, numbers: frozenset[int], *, by_itself: bool
+) -> str:
     """What is wrong where a size is refused though no parameter or constant declares it; empty where one does.
 
     Args:
@@ -158,6 +173,7 @@ def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int, *, b
         guesses: the call with two other sizes.
         fixed: the dimension.
         size: what the first of them has there.
+        numbers: of the tensors that have the dimension.
         by_itself: whether no other dimension was given another size, so that what is refused is the batch.
     """
     one, other = (refused_call(trials, guess) for guess in guesses)
@@ -166,7 +182,7 @@ def _chance(trials: Trials, guesses: list[Guess], fixed: _Fixed, size: int, *, b
     if not one.is_about_sizes or one.rests_on_ranks:
         return ""
     follow = [before != after for before, after in zip(one.pair, other.pair, strict=True)]
-    comes = [fixed.number in sources for sources in one.sources_of_sides]
+    comes = [not numbers.isdisjoint(sources) for sources in one.sources_of_sides]
     # What is made anew with the size of the input (`torch.arange(x.shape[1])`) comes of it as well.
     made = [
         follows and (not sources or there == size)

@@ -33,6 +33,8 @@ from inductor_debug.capture.inference.specs.specs import (
 
 _SECONDS = 4.0
 _MOST_RUNS = 240
+_LEAST_RUNS = 120
+"""Other calls that are tried however long each takes, so that a busy or slow machine finds what a quick one does."""
 _RESTARTS = 4
 _ALIKE = 4
 """Calls of other sizes that must meet the same number of parts."""
@@ -87,7 +89,7 @@ class _Case:
 
     def __init__(self, trials: Trials, plan: CallPlan, best: TrialOutcome, deadline: float) -> None:
         self._trials, self._plan, self._best, self._deadline = trials, plan, best, deadline
-        self._left = trials.runs + _MOST_RUNS
+        self._left, self._least = trials.runs + _MOST_RUNS, trials.runs + _LEAST_RUNS
         self._here: list[RefusedCall] = []
         """What is refused with other sizes."""
         self._otherwise: list[tuple[Guess, RefusedCall]] = []
@@ -200,7 +202,8 @@ class _Case:
         return any(call.conflict is not None and call.conflict.kind is ConflictKind.DTYPE for call in self._here)
 
     def _spent(self) -> bool:
-        return self._trials.runs >= self._left or time.process_time() > self._deadline
+        runs = self._trials.runs
+        return runs >= self._left or (runs >= self._least and time.process_time() > self._deadline)
 
     def _refused(self, guess: Guess) -> RefusedCall | None:
         return refused_call(self._trials, guess)
@@ -261,7 +264,9 @@ class _Case:
 
     def _allow_more(self) -> None:
         """What is nearly settled is worth as much again as finding it took."""
-        self._left, self._deadline = self._trials.runs + _MOST_RUNS, time.process_time() + _SECONDS
+        runs = self._trials.runs
+        self._left, self._least = runs + _MOST_RUNS, runs + _LEAST_RUNS
+        self._deadline = time.process_time() + _SECONDS
 
     def _stays(self, guess: Guess, refused: RefusedCall) -> bool:
         """Whether a call of another kind is refused for the same sizes, whatever sizes it has.

@@ -79,16 +79,28 @@ class CallPlan:
         return sum(item.name in certain and item.spec not in certain[item.name] for item in guess.arguments)
 
     def denied(self, guess: Guess) -> Parameter | None:
-        """The first argument of a call that has another rank than its text states, or other sizes."""
+        """The first argument of a call that has another rank than its text states, or other sizes.
+
+        What the text calls by one name is one size, in whichever arguments.
+        """
         sizes = guess.size_of()
+        named: dict[str, int] = {}
         for item in self.parameters:
             spec = guess.spec_of(item.name)
             if item.written is not None and isinstance(spec, TensorSpec):
                 shape = spec.shape(sizes)
-                stated = zip(item.written, shape, strict=False)
-                if len(shape) != len(item.written) or any(dim.isdigit() and int(dim) != size for dim, size in stated):
+                if len(shape) != len(item.written):
                     return item
+                for dim, size in zip(item.written, shape, strict=True):
+                    if (int(dim) if dim.isdigit() else named.setdefault(dim, size)) != size:
+                        return item
         return None
+
+    def called_alike(self, name: str, dim: int) -> list[str]:
+        """The arguments that have, as the text says, a dimension of an argument: it calls both by one name."""
+        written = next((item.written for item in self.parameters if item.name == name), None) or ()
+        called = written[dim] if dim < len(written) and not written[dim].isdigit() else None
+        return [item.name for item in self.parameters if called is not None and called in (item.written or ())]
 
     def candidates_of(self, name: str) -> list[Spec]:
         """The candidates of one argument."""
