@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.rules.captures.codec import packed, unpacked
-from inductor_debug.rules.recording.ops import Product, TensorMeta
+from inductor_debug.rules.recording.ops import HostRead, Origin, Product, TensorMeta
 from inductor_debug_schema import Misalignment, PricedRun, Severity
 from recordings import FALLBACK, Tape, at, lines, only
 
@@ -194,3 +194,47 @@ def test_a_tensor_that_the_code_makes_on_the_cpu() -> None:
     assert tape.judge("none") == []
     kept = unpacked(packed(tape.recording))
     assert (kept.on_host, kept.tf32) == (frozenset({0}), frozenset())
+
+
+def waiting(*reads: HostRead, width: int = 256) -> Tape:
+    """Two products, a number asked for between them, and what the code reads by name."""
+    tape = Tape()
+    first = product(tape, 64, width, width, "float32")
+    number = tape.op("max.default", [first], tape.tensor(), at(5))
+    tape.op("_local_scalar_dense.default", [number], None, at(6))
+    product(tape, 64, width, width, "float32")
+    tape.recording.host_reads = list(reads)
+    return tape
+
+
+def test_the_host_waits_for_the_gpu_in_the_middle_of_a_run() -> None:
+    found = only(waiting().judge("h100"), "host-sync")
+    price = 3.25e-6 + 8 / 64e9
+    assert (found.range.start.line, found.severity) == (6, Severity.INFORMATION)
+    assert found.facts == PricedRun(pytest.approx(6.5e-6 + price), pytest.approx(price))
+    assert "the host fetches 8 B from the GPU here (1 time in a run)" in found.message
+
+
+def test_what_is_copied_by_name_has_its_bytes_in_the_price() -> None:
+    tape = waiting()
+    first = tape.recording.ops[1].outputs[0]
+    tape.recording.host_reads = [HostRead(2, first, at(7))]
+    copied = next(finding for finding in tape.judge("h100") if finding.range.start.line == 7)
+    assert isinstance(copied.facts, PricedRun)
+    assert copied.facts.saved_seconds == pytest.approx(3.25e-6 + 64 * 256 * 4 / 64e9)
+    kept = unpacked(packed(tape.recording))
+    assert kept.host_reads == tape.recording.host_reads
+
+
+def test_nothing_is_said_of_waits_that_cost_nothing_or_are_none() -> None:
+    at_the_end = waiting()
+    del at_the_end.recording.ops[4:]
+    given = waiting()
+    given.recording.origins = {
+        key: Origin("constant", "", (), one.meta) for key, one in given.recording.origins.items()
+    }
+    unknown = waiting()
+    unknown.recording.host_reads = None
+    for tape in (at_the_end, given, unknown, waiting(width=65536)):
+        assert lines(tape.judge("h100"), "host-sync") == []
+    assert lines(waiting().judge("cuda"), "host-sync") == []

@@ -11,7 +11,7 @@ OF_AN_ACCELERATOR = [
     "peak-memory", "rank", "cpu-fallback", "infinite-constant", "padding", "unknown-operator",
     "unsupported-op",
 ]  # fmt: skip
-OF_A_GPU = ["channels-last", "host-tensor", "launch-bound", "matrix-padding", "slow-dtype", "tf32"]
+OF_A_GPU = ["channels-last", "host-sync", "host-tensor", "launch-bound", "matrix-padding", "slow-dtype", "tf32"]
 CONSTRAINTS = [*OF_AN_ACCELERATOR, "float64", "mixed-dtypes", *OF_A_GPU]
 ABOUT_THE_RUN = [
     "capture-error",

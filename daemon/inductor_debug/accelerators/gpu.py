@@ -45,6 +45,7 @@ class Gpu:
         shared_bytes_per_block: the most that one block gets, where it asks for more than the default.
         l2_bytes: the last cache that all multiprocessors share before the memory's own.
         launch_seconds: what one kernel's launch takes at least where launches follow each other in a stream.
+        host_bytes_per_second: the peak rate of its link to the host, in one direction.
         memory_sector_bytes: the smallest piece that is read from memory.
         cache_line_bytes: a line of the L2 cache.
         matrix_multiple_bytes: what the innermost sizes of a product's operands are a multiple of where its matrix units
@@ -64,6 +65,7 @@ class Gpu:
     shared_bytes_per_block: int | None = None
     l2_bytes: int | None = None
     launch_seconds: float | None = None
+    host_bytes_per_second: int | None = None
     memory_sector_bytes: int | None = None
     cache_line_bytes: int | None = None
     matrix_multiple_bytes: dict[str, int] = field(default_factory=dict)
@@ -109,6 +111,7 @@ def read_gpu(table: Table, dtypes: frozenset[str]) -> Gpu | None:
         shared_bytes_per_block=section.size("shared_bytes_per_block"),
         l2_bytes=section.size("l2_bytes"),
         launch_seconds=section.optional_rate("launch_seconds"),
+        host_bytes_per_second=section.size("host_bytes_per_second"),
         memory_sector_bytes=section.size("memory_sector_bytes"),
         cache_line_bytes=section.size("cache_line_bytes"),
         matrix_multiple_bytes={} if multiples is None else multiples.sizes_by_dtype(dtypes),

@@ -38,6 +38,7 @@ from inductor_debug.capture.running.origins import OriginTable
 from inductor_debug.capture.running.stage_results import StageEnding, StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
+from inductor_debug.capture.tensors.host_reads import watched_host_reads
 from inductor_debug.capture.tensors.recorder import Recorder, StackAttribution, UntracedRecorder
 from inductor_debug.rules.recording.ops import Frame
 
@@ -99,6 +100,7 @@ def _run(
     path = ModulePath(target.module)
     attribution = StackAttribution(lambda frame: sources.stack(frame, _call.__code__), path.current)
     recorder = UntracedRecorder(attribution, origins, watched=watched)
+    reads = watched_host_reads(recorder) if watched else contextlib.nullcontext()
     log = CallLog(recorder, lambda frame: sources.stack(frame, _call.__code__)) if watched else None
     error: BaseException | None = None
     ambient = target.fake_mode or contextlib.nullcontext()
@@ -106,7 +108,7 @@ def _run(
     with quiet(), ambient, given as (args, kwargs):
         try:
             # What the user's own code compiles runs eagerly, for the recorder sees nothing of compiled kernels.
-            with path.follow(log), torch.compiler.set_stance("force_eager"), recorder, watch:
+            with path.follow(log), torch.compiler.set_stance("force_eager"), reads, recorder, watch:
                 result = _call(target.function, args, kwargs)
             if overwritten is not None and target.training:
                 overwritten += overwritten_in(result, recorder.recording)

@@ -14,6 +14,7 @@ from inductor_debug_schema import Location, Position, Range
 
 from inductor_debug.rules.recording.ops import (
     Frame,
+    HostRead,
     Op,
     Origin,
     Product,
@@ -77,7 +78,14 @@ def packed(recording: Recording) -> bytes:
     ]
     declarations = {name: stacks.number(stack) for name, stack in recording.declarations.items()}
     settings = sorted(recording.tf32), sorted(recording.on_host)
-    content = (frames.rows, stacks.rows, metas.rows, ops, origins, declarations, *settings)
+    reads = (
+        None
+        if recording.host_reads is None
+        else [
+            (one.after, metas.number(one.meta), stacks.number(one.frames), one.module) for one in recording.host_reads
+        ]
+    )
+    content = (frames.rows, stacks.rows, metas.rows, ops, origins, declarations, *settings, reads)
     data: bytes = msgpack.packb(content, default=_extended, use_bin_type=True, unicode_errors="surrogatepass")
     return data
 
@@ -99,7 +107,7 @@ def unpacked(data: bytes) -> Recording:
 
 def _read(
     frame_rows: list[Any], stack_rows: list[Any], meta_rows: list[Any], ops: list[Any], origins: list[Any],
-    named: dict[str, int], tf32: list[str], on_host: list[int],
+    named: dict[str, int], tf32: list[str], on_host: list[int], reads: list[Any] | None,
 ) -> Recording:  # fmt: skip
     frames = [_frame(*row) for row in frame_rows]
     stacks = [tuple(frames[number] for number in row) for row in stack_rows]
@@ -110,6 +118,8 @@ def _read(
         declarations={name: stacks[stack] for name, stack in named.items()},
         tf32=frozenset(map(Product, tf32)),
         on_host=frozenset(on_host),
+        host_reads=reads
+        and [HostRead(after, metas[meta], stacks[stack], module) for after, meta, stack, module in reads],
     )
 
 

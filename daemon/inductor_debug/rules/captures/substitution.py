@@ -7,6 +7,7 @@ run here, and the recording that is given stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace as replaced
 from typing import Any
 
 from inductor_debug.rules.captures.size_expressions import Bounds, with_values
@@ -58,6 +59,11 @@ def _changed(recording: Recording, replace: Callable[[SymbolicSize], Size]) -> R
         declarations=recording.declarations,
         tf32=recording.tf32,
         on_host=recording.on_host,
+        host_reads=(
+            None
+            if recording.host_reads is None
+            else [replaced(read, meta=change.meta(read.meta)) for read in recording.host_reads]
+        ),
     )
 
 

@@ -143,6 +143,19 @@ class ModuleCall:
     last: int
 
 
+@dataclass(frozen=True, slots=True)
+class HostRead:
+    """A tensor that the code reads on the CPU (`y.cpu()`, `y.tolist()`), after so many ops.
+
+    Where the model is on a device it is copied; here it is there already, so no op tells.
+    """
+
+    after: int
+    meta: TensorMeta
+    frames: tuple[Frame, ...]
+    module: str = ""
+
+
 class Product(str, Enum):
     """Kinds of products whose float32 operands torch may have rounded to TF32, each by a setting of its own."""
 
@@ -170,7 +183,8 @@ class Recording:
     frames that declare them, innermost first. `calls` are the calls of modules in the order in which they began, and
     `lifetimes` say when tensors went away; only a stage that runs the code as it is written has those, and no rule
     reads them. `tf32` are the products that were allowed to round float32 operands to TF32,
-    `on_host` the indexes of ops that make a tensor on the CPU whatever device the model is on.
+    `on_host` the indexes of ops that make a tensor on the CPU whatever device the model is on, `host_reads` what the
+    code copies there, None where nobody knows: only a stage that runs the code as it is written does.
     """
 
     ops: list[Op] = field(default_factory=list)
@@ -180,3 +194,4 @@ class Recording:
     lifetimes: Lifetimes | None = field(default=None, compare=False)
     tf32: frozenset[Product] = frozenset()
     on_host: frozenset[int] = frozenset()
+    host_reads: list[HostRead] | None = None

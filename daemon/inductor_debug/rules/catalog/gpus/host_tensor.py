@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from inductor_debug_schema import Severity
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.rules.amounts import in_bytes
+from inductor_debug.rules.amounts import in_bytes, in_seconds
 from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.gpu_rule import GpuConstraint, gpu_of
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
+from inductor_debug.rules.recording.ops import Op, TensorMeta
 from inductor_debug.rules.recording.symbolic_sizes import at_least
 
 
@@ -60,8 +61,19 @@ class HostTensorRule(GpuConstraint):
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """Where it is made, how much it is, and what mends that."""
         sizes = wording.listing(root.subject for root in found)
-        device = gpu_of(profile).platform.device_type
-        return (
-            f"made on the CPU ({sizes}) wherever the model is: on '{device}' (accelerator '{profile.name}') it is "
-            "copied there in every run, or refused beside tensors of that device; say `device=` here."
+        gpu = gpu_of(profile)
+        amount = sum(at_least(meta.storage_bytes) for root in found for meta in _made_by(root))
+        price = (
+            f" (at least {in_seconds(amount / gpu.host_bytes_per_second)} from pageable memory)"
+            if gpu.host_bytes_per_second
+            else ""
         )
+        return (
+            f"made on the CPU ({sizes}) wherever the model is: on '{gpu.platform.device_type}' (accelerator "
+            f"'{profile.name}') it is copied there in every run{price}, or refused beside tensors of that device; say "
+            "`device=` here."
+        )
+
+
+def _made_by(root: Root) -> Sequence[TensorMeta]:
+    return root.cause.outputs if isinstance(root.cause, Op) else ()
