@@ -315,6 +315,10 @@ ASKED = {
     "a pair where a static method raises for what is no tuple": ("self.checked(given)", "(3, 3)"),
     "a text where it is asserted to be one": ("assert isinstance(given, str) and given", "'same'"),
     "a list where either is allowed": ("assert isinstance(given, (list, tuple))", "[64, 64, 64]"),
+    "a layer where its weights are read": (
+        "nn.Linear(int(given.in_features * 0.5), given.out_features); given.weight.data.abs()",
+        "torch.nn.Linear(64, 64)",
+    ),
     "a tensor where it is used as one": ("given.to(given.device); given.shape[0]", "torch.zeros(64, 64)"),
 }
 
@@ -392,6 +396,9 @@ DEFAULTS = {
     "BatchNorm=None; BatchNorm(4)": "torch.nn.BatchNorm2d",
     "table=None; table.shape[0]": "torch.zeros(64, 64)",
     "table=[]; table.size(0)": "torch.zeros(64, 64)",
+    "depth=None; assert depth is not None": "2",
+    "depth=None; assert isinstance(depth, int)": "2",
+    "depth=None; assert depth is None or depth > 1": "",
     "cfg=None; nn.Linear(cfg.heads, cfg.depth)": "__import__('types').SimpleNamespace(heads=4, depth=2)",
     "norm=None; norm(4) if norm is not None else nn.Identity()": "",
     "norm=None; (norm or nn.LayerNorm)(4)": "",
@@ -468,6 +475,92 @@ def test_a_module_is_taken_for_what_an_argument_is_called_after(tmp_path: Path) 
                 return self.decoder(x)
     """
     assert first(tmp_path, text) == "(ImageEncoder(), Decoder(), 'same')"
+
+
+def test_a_module_is_taken_that_has_what_is_asked_of_an_argument(tmp_path: Path) -> None:
+    text = """
+        class Generator(nn.Module):
+            def __init__(self): self.shared = None
+            def forward(self, z, y): return z
+        class Discriminator(nn.Module):
+            def forward(self, x, y=None): return x
+        class Pruned(nn.Module):
+            def __init__(self): self.conv, self.groups = nn.Conv2d(4, 4, 3), 2
+        class Model(nn.Module):
+            def __init__(self, G, old):
+                super().__init__()
+                self.G = G
+                self.kept = old.conv.weight.data[old.groups]
+            def forward(self, z, y):
+                return self.G(z, self.G.shared(y))
+    """
+    assert first(tmp_path, text) == "(Generator(), Pruned())"
+
+
+SCRIPTS = {
+    "a call": "values = HParams(width=12, rate=0.3, depth=1, unused=None)",
+    "a dict": "values = {'width': 12, 'rate': 0.3, 'depth': 1}",
+    "a class": "class Values:\n    width = 12\n    rate = 0.3\n    depth = 1",
+}
+
+
+@pytest.mark.parametrize("written", SCRIPTS)
+def test_a_configuration_is_what_another_file_names_so(written: str, tmp_path: Path) -> None:
+    (tmp_path / "settings.py").write_text(SCRIPTS[written])
+    text = """
+        class Model(nn.Module):
+            def __init__(self, hparams):
+                super().__init__()
+                self.layer = nn.Sequential(nn.Linear(hparams.width, hparams.width), nn.Dropout(hparams.rate))
+                self.depth = range(hparams.depth)
+    """
+    assert "SimpleNamespace(width=12, rate=0.3, depth=1)" in first(tmp_path, text)
+
+
+def test_what_a_function_of_an_imported_file_asks_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "helping_parts.py").write_text("def widest(sizes):\n    return sizes[2]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = """
+        import helping_parts
+        class Model(nn.Module):
+            def __init__(self, channels):
+                super().__init__()
+                self.width = helping_parts.widest(channels)
+    """
+    assert first(tmp_path, text) == "([32, 64, 128],)"
+
+
+EXAMPLES = {
+    "(17, 3)": ("", "    >>> net = Model(17, depth=3)\n    >>> net(torch.zeros(2, 17))"),
+    "(19, 2)": ("Some words.\n```python\nfrom model import Model\nnet = Model(19, 2)\n```\n", ""),
+    "(Settings(width=21), 4)": ('```\nModel.called("big")\n```\n```\nthis is no Python\n```', ""),
+}
+"""What stands in the README and in a docstring, and what a class is given by that."""
+
+
+@pytest.mark.parametrize("given", EXAMPLES)
+def test_arguments_are_those_of_the_examples_that_the_project_shows(given: str, tmp_path: Path) -> None:
+    readme, document = EXAMPLES[given]
+    (tmp_path / "README.md").write_text(readme)
+    text = f"""
+import collections
+Settings = collections.namedtuple("Settings", ["width"])
+SIZES = {{"big": 21}}
+class Model(nn.Module):
+    \"\"\"A model.
+
+{document}
+    \"\"\"
+    def __init__(self, width, depth):
+        super().__init__()
+    @classmethod
+    def called(cls, name):
+        settings = Settings(width=1)
+        settings = settings._replace(width=SIZES[name])
+        return cls(settings, 4)
+"""
+    found = ways(tmp_path, text)
+    assert given in (found[:2] if document or "Settings" not in given else found[:1])
 
 
 def test_calls_of_another_class_with_the_same_name_say_nothing(tmp_path: Path) -> None:

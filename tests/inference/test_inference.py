@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 from forked import Job, analyze
-from inductor_debug_schema import ExpressionsSeen, FileStatus, Inferred, Stage, StageFinished, StageState
+from inductor_debug_schema import ExpressionsSeen, FileStatus, Inferred, Severity, Stage, StageFinished, StageState
 
 pytestmark = pytest.mark.torch
 
@@ -260,6 +260,101 @@ CLASSES = {
                     return x
                 return self.layer(x) + self.register[self.register.byte()].sum()
     """,
+    "nodes f32[batch, seq, 24], links f32[batch, seq, seq], fast = False, kept f32[batch, seq]": """
+        class Graph(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(24, 16)
+            def forward(self, nodes, links, fast):
+                found = self.layer(nodes)
+                return nodes.new_zeros(1) if fast else torch.bmm(links, found)
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.graph = Graph()
+            def forward(self, nodes, links, fast, kept):
+                found = self.graph(nodes, links, fast)
+                return (found * kept.unsqueeze(-1)).sum(1)
+    """,
+    "summary f32[batch, 24], patches f32[batch, seq, 24]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.score = nn.Bilinear(24, 24, 1)
+            def forward(self, summary, patches):
+                summary = torch.unsqueeze(summary, 1).expand_as(patches)
+                return torch.squeeze(self.score(patches, summary), 2)
+    """,
+    "x f32[batch, seq, 24], x_len i64[batch]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(24, 16)
+            def forward(self, x, x_len):
+                order = torch.sort(-x_len)[1]
+                packed = nn.utils.rnn.pack_padded_sequence(x[order], x_len[order].cpu(), batch_first=True)
+                return self.layer(packed.data)
+    """,
+    "x f32[batch, length, 10], speaker f32[batch, 10]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList([nn.Conv1d(20, 8, 3)])
+            def forward(self, x, speaker):
+                x = x.squeeze(1).transpose(2, 1)
+                x = torch.cat((x, speaker.unsqueeze(-1).expand(-1, -1, x.size(-1))), dim=1)
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+    """,
+    "pair (f32[batch, s1], f32[batch, s1])": """
+        def halves(pair):
+            first, second = pair
+            return first + second
+        class Model(nn.Module):
+            def forward(self, pair):
+                return halves(pair)
+    """,
+    "x f32[batch, 12, length]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Conv1d(6, 6, 3, padding=1)
+            def forward(self, x):
+                x0, x1 = torch.split(x, [6] * 2, 1)
+                return torch.cat([x0, self.layer(x1)], 1)
+    """,
+    "output (f32[batch, s1], f32[batch, s1]), targets (f32[batch, s1], f32[batch, s1])": """
+        class Model(nn.Module):
+            def forward(self, output, targets):
+                wanted, open_ends = targets[0], targets[1]
+                found, ends = output
+                return nn.MSELoss()(found, wanted) + nn.BCEWithLogitsLoss()(ends.view(-1, 1), open_ends.view(-1, 1))
+    """,
+    "x f32[batch, 4, height, width], timesteps i64[batch], seen f32[batch, 4, height, width]": """
+        class Base(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.embedding = nn.Conv2d(8, 4, 3), nn.Embedding(100, 4)
+            def forward(self, x, timesteps):
+                \"\"\"Runs.
+
+                :param x: an [N x C x ...] Tensor of inputs.
+                :param timesteps: a batch of them.
+                \"\"\"
+                return self.layer(x) + self.embedding(timesteps)[:, :, None, None]
+        class Model(Base):
+            def forward(self, x, timesteps, seen):
+                return super().forward(torch.cat([x, seen], 1), timesteps)
+    """,
+    "image1 f32[batch, 3, height, width], image2 f32[batch, 3, height, width]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Conv2d(3, 4, 3)
+            def forward(self, image1, image2):
+                return self.layer(torch.cat([image1, image2], 0)).chunk(2)
+    """,
 }
 
 
@@ -350,6 +445,20 @@ def test_a_comment_switches_inference_off(place: str, tmp_path: Path) -> None:
     job = job_of(tmp_path, place.format("class Model(nn.Module):\n    def forward(self, x):\n        return x\n"))
     assert job.status is FileStatus.NO_TARGET
     assert job.loaded.targets == []
+
+
+def test_what_compiling_raises_is_nobodys_fault_where_the_inputs_did_not_run_eagerly(tmp_path: Path) -> None:
+    job = job_of(
+        tmp_path,
+        """
+        class Model(nn.Module):
+            def forward(self, x, amounts):
+                order = torch.sort(-amounts)[1]
+                packed = nn.utils.rnn.pack_padded_sequence(x[order], amounts[order].cpu(), batch_first=True)
+                return packed.data
+        """,
+    )
+    assert not [item for item in job.findings if item.severity is Severity.ERROR]
 
 
 def test_made_up_sizes_are_never_blamed(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from inductor_debug.capture.inference.guessing import pretrained
@@ -178,7 +179,34 @@ class Inset(nn.Module):
         return self.mix(torch.cat([self.down(x), x_small], dim=1))
 
 
+class Tabled(nn.Module):
+    """Makes its tensors of arrays, as a data loader gives them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(50, 8)
+
+    def forward(self, items: Any) -> Any:
+        places = np.tile(np.arange(items.shape[1]), [items.shape[0], 1])
+        places *= items != 0
+        return self.table(torch.LongTensor(items)) + self.table(torch.LongTensor(places))
+
+
+class Asked(nn.Module):
+    """Has a part that asks whether one argument is true."""
+
+    def forward(self, x: Any, how: Any) -> Any:
+        def chosen(how: Any) -> Any:
+            if not how:
+                return x + 1
+            return x
+
+        return chosen(how)
+
+
 CALLS = {
+    Asked: "x f32[2, 32], how = False",
+    Tabled: "items = __import__('numpy').zeros((2, 32), 'int64')",
     Rising: "x f32[2, 8, 64, 96], before f32[2, 5, 128, 192]",
     Inset: "x f32[2, 3, 64, 96], x_small f32[2, 12, 16, 24]",
     Pairs: "pixel_values f32[2, 2, 3, 64, 96]",

@@ -219,6 +219,8 @@ class _Session:
         cost = self._beside.cost(outcome)
         report = replace(outcome.report, seconds=time.perf_counter() - started, elsewhere=elsewhere, cost=cost)
         self._finish(item, report, outcome.findings)
+        if stage is Stage.PREVIEW and item.told is not None and item.told.report.shortfall is Shortfall.INPUTS:
+            item.ends_early()
         # Only after the findings: those are waited for.
         inferred = inference_of(item.target)
         hint = inferred.hint() if inferred is not None else None

@@ -58,6 +58,11 @@ class TargetProgress:
         self.told = StageFinished(self.candidate.name, report, findings, self.inferred)
         return self.told
 
+    def ends_early(self) -> None:
+        """Notes that an eager run with inferred inputs did not come to its end."""
+        self.target = None if self.target is None else replace(self.target, ends_early=True)
+        self.valued = None if self.valued is None else replace(self.valued, ends_early=True)
+
     def reconsidered(self, profile: Profile) -> tuple[StageFinished, Capture]:
         """The end of a blamed target's latest stage, and what that saw, once inference has reconsidered the blame."""
         inference = inference_of(self.target) if self.target is not None else None

@@ -74,7 +74,7 @@ def basis_of(target: BuiltTarget, recording: Recording) -> Basis:
         symbols=sorted(set(inference.symbols().values()) - set(target.given)),
         lengths=sorted(inference.lengths()),
         precision_known=inference.precision_known,
-        fixed=not has_free_sizes(target),
+        fixed=not has_free_sizes(target) and not target.ends_early,
         given=bool(target.given),
         blame=inference.blame,
     )

@@ -424,7 +424,9 @@ class Inference:
     def _is_evident(self, way: Way, outcome: TrialOutcome) -> bool:
         """Whether what a call raised comes of the code alone, whatever it is called with."""
         assert outcome.error is not None
-        return is_evident(outcome.error, self._around.names, outcome.guess, invented=bool(way.construction.invented))
+        made = way.construction
+        invented, kinds = bool(made.invented), made.invented_kinds
+        return is_evident(outcome.error, self._around.names, outcome.guess, invented=invented, kinds=kinds)
 
     def _search(
         self,

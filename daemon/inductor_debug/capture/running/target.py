@@ -85,6 +85,8 @@ class BuiltTarget:
     """What inferred the inputs (and perhaps the constructor's arguments), where nobody gave any."""
     fixed: bool = False
     """Inferred sizes that are free are numbers all the same, because the code could not go on with symbols."""
+    ends_early: bool = False
+    """Inferred inputs did not carry an eager run to its end, so that what later stages raise proves nothing."""
     given: dict[str, int] = field(default_factory=dict)
     """Sizes of the inputs that the user set, by name."""
     fullgraph: bool = False

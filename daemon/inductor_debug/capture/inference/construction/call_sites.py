@@ -13,7 +13,7 @@ import functools
 import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 from inductor_debug.capture.inference.construction.composition import main_configuration
 from inductor_debug.capture.inference.construction.configuration_files import parsed
 from inductor_debug.capture.inference.construction.project_files import files_of, names_of, text_of_file
+from inductor_debug.capture.inference.construction.written_examples import examples_in_docstrings, examples_in_readmes
 from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import Follower
 from inductor_debug.capture.inference.values.function_syntax import Function
@@ -37,6 +38,10 @@ _FURTHEST = 4
 _SECONDS = 1.0
 _SECONDS_IN_PROJECT = 0.15
 _MOST_FILES = 400
+_ANY_METHOD = frozenset(
+    ("forward", "build", "make", "get", "create", "setup", "run", "main", "train", "test", "__call__")
+)
+"""What functions of other projects' files are called as well: calls of such a name elsewhere mean any of them."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +73,13 @@ class CallSites:
     Args:
         tree: the file.
         namespace: what its names stand for.
+        elsewhere: the calls of a function outside of the file, for what nobody calls in it.
     """
 
-    def __init__(self, tree: ast.Module, namespace: Mapping[str, Any]) -> None:
-        self._tree, self._namespace = tree, namespace
+    def __init__(
+        self, tree: ast.Module, namespace: Mapping[str, Any], elsewhere: Callable[[str], Iterator[Call]] | None = None
+    ) -> None:
+        self._tree, self._namespace, self._elsewhere = tree, namespace, elsewhere
         self.options = options_of(tree, Follower(namespace, {}))
         self._named: dict[str, list[_Site]] = {}
         self._computed: list[_Site] = []
@@ -160,7 +168,7 @@ class CallSites:
             itself = owner.args.args[0].arg
             called = home.name if called == "__init__" else called
         own = self._namespace.get(home.name, UnknownError) if home is not None and _is_of_class(owner) else None
-        for reached in itertools.islice(self._calls_of(called, depth + 1), _MOST_CALLERS):
+        for reached in itertools.islice(self._callers(called, depth + 1), _MOST_CALLERS):
             if any(value is not UnknownError for value in (*reached.args, *reached.kwargs.values())):
                 found = True
                 first = [own or _instance(reached, called, owner)] if itself else []
@@ -168,6 +176,15 @@ class CallSites:
                 yield follower.bound(owner, [*first, *reached.args], reached.kwargs)
         if not found:
             yield {itself: own or SimpleNamespace()} if itself else self._configured(owner)
+
+    def _callers(self, name: str, depth: int) -> Iterator[_Reached]:
+        """The calls of a function of the file, those elsewhere only where there are none."""
+        callers = self._calls_of(name, depth)
+        first = next(callers, None)
+        if first is not None:
+            yield from itertools.chain([first], callers)
+        elif self._elsewhere is not None and name not in _ANY_METHOD:
+            yield from (_Reached(args, kwargs, UnknownError, None) for args, kwargs in self._elsewhere(name))
 
     def _configured(self, owner: Function) -> Names:
         """What a function is given by hydra, which calls it with the configuration of its decorator."""
@@ -180,9 +197,22 @@ class CallSites:
 
 
 @functools.lru_cache(maxsize=2)
-def calls_in(tree: ast.Module, module: ModuleType) -> CallSites:
-    """The calls in an executed file, found once for all its classes."""
-    return CallSites(tree, vars(module))
+def calls_in(tree: ast.Module, module: ModuleType, path: str, root: str) -> CallSites:
+    """The calls in an executed file at `path` of the project at `root`, found once for all its classes."""
+
+    def elsewhere(name: str) -> Iterator[Call]:
+        yield from calls_in_examples(tree, path, root, name, vars(module))
+        yield from calls_in_project(root, path, name, vars(module))
+
+    return CallSites(tree, vars(module), elsewhere)
+
+
+def calls_in_examples(
+    tree: ast.Module, path: str, root: str, name: str, namespace: Mapping[str, Any]
+) -> Iterator[Call]:
+    """The calls of `name` in the examples of a file's docstrings and of the READMEs around it."""
+    for example in (*examples_in_docstrings(tree), *examples_in_readmes(path, root)):
+        yield from CallSites(example, {**namespace, **names_of(example)}).of(name)
 
 
 def _is_of_class(function: Function) -> bool:

@@ -20,8 +20,13 @@ import torch
 from torch import nn
 
 from inductor_debug.capture.inference.construction import annotated, signatures
-from inductor_debug.capture.inference.construction.call_sites import CallSites, calls_in, calls_in_project
-from inductor_debug.capture.inference.construction.class_arguments import class_for
+from inductor_debug.capture.inference.construction.call_sites import (
+    CallSites,
+    calls_in,
+    calls_in_examples,
+    calls_in_project,
+)
+from inductor_debug.capture.inference.construction.class_arguments import class_for, part_class
 from inductor_debug.capture.inference.construction.class_tables import written_in_tables
 from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles, WrittenConfiguration
 from inductor_debug.capture.inference.construction.demand import Demand
@@ -53,8 +58,6 @@ from inductor_debug.capture.inference.values.symbolic_values import (
 from inductor_debug.capture.runtime import foreign
 
 _DEEPEST = 6
-_SHORTEST = 4
-"""Letters of a name that tells something."""
 _ALTERNATIVES = 3
 _FEWEST_ITEMS = 2
 _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
@@ -87,6 +90,12 @@ class Construction:
         """Whether a module or a function was made up, which does what the right one does not."""
         values = (getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented)
         return any(callable(part) for value in values for part in (value if isinstance(value, list) else [value]))
+
+    @property
+    def invented_kinds(self) -> frozenset[Any]:
+        """The classes of modules that nobody wrote down: what they lack the right ones may have."""
+        values = (getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented)
+        return frozenset(value.kind for value in values if isinstance(value, SymbolicValue))
 
     def call(self, kind: Callable[..., Any]) -> Any:
         """Builds the class."""
@@ -132,11 +141,11 @@ def constructions(
         yield Construction()
         return
     parameters += handed_on(kind)
-    builder = _Builder(module, calls_in(tree, module), kind, ConfigurationFiles(path, project_root))
+    builder = _Builder(module, calls_in(tree, module, path, project_root), kind, ConfigurationFiles(path, project_root))
     required = any(item.default is inspect.Parameter.empty for item in parameters)
     open_calls: list[_WrittenCall] = []
     seen: set[str] = set()
-    for call in _written_calls(builder, parameters, required=required):
+    for call in _written_calls(builder, parameters, tree, required=required):
         made = [builder.bound(parameters, *call)]
         if made[0].invented:
             open_calls.append(call)
@@ -168,7 +177,9 @@ class _WrittenCall(NamedTuple):
         return not self.args and not self.kwargs
 
 
-def _written_calls(builder: _Builder, parameters: list[inspect.Parameter], *, required: bool) -> Iterator[_WrittenCall]:
+def _written_calls(
+    builder: _Builder, parameters: list[inspect.Parameter], tree: ast.Module, *, required: bool
+) -> Iterator[_WrittenCall]:
     """The calls of a class in its file and its project, and one that gives it nothing."""
     kind, files = builder.kind, builder.files
     nothing = _WrittenCall([], {}, "names and annotations")
@@ -176,10 +187,12 @@ def _written_calls(builder: _Builder, parameters: list[inspect.Parameter], *, re
         yield _WrittenCall(args, kwargs, "a call in this file")
     if not required:
         yield nothing
-    for args, kwargs in builder.sites.computed(kind) if required else ():
+    for args, kwargs in builder.sites.computed(kind) if required or builder.refuses_defaults(parameters) else ():
         yield _WrittenCall(args, kwargs, "a call in this file")
     for options in written_in_tables(kind, parameters, vars(builder.module)):
         yield _WrittenCall([], options, "a table in this file")
+    for args, kwargs in calls_in_examples(tree, files.path, files.root, kind.__name__, vars(builder.module)):
+        yield _WrittenCall(args, kwargs, "an example")
     for args, kwargs in calls_in_project(files.root, files.path, kind.__name__, vars(builder.module)):
         yield _WrittenCall(args, kwargs, "a call in the project")
     if required:
@@ -244,6 +257,10 @@ class _Builder:
             return [SpecArgument(name, self._written(name, value), True) for name, value in rest.items()]
         told = positional and not by_name and all(map(self._can_be_made, args))
         return [SpecArgument("", self._written("", value)) for value in (args[len(known) :] if told else ())]
+
+    def refuses_defaults(self, parameters: list[inspect.Parameter]) -> bool:
+        """Whether the constructor cannot end with some default."""
+        return any(self._demand(item.name).refutes(item.default) for item in parameters)
 
     def _can_be_made(self, value: Any) -> bool:
         """Whether nothing of a value remains unknown once it is made: what is not known may be invented."""
@@ -370,7 +387,8 @@ class _Builder:
                 return BuiltSpec(f"{found.__name__}()", SymbolicValue(found), make=found)
             if annotated.is_of_project(found) and signatures.known_parameters(found) is not None:
                 return self._built(SymbolicValue(found), True)
-        asked = "configuration" in demand.roles and demand.fields and {"module", "callable"}.isdisjoint(demand.roles)
+        is_module = demand.has_weights or not {"module", "callable"}.isdisjoint(demand.roles)
+        asked = "configuration" in demand.roles and demand.fields and not is_module
         if kind is None and (asked or (called_so and "mapping" not in demand.roles)):
             return self._options(demand)
         return None
@@ -441,24 +459,8 @@ class _Builder:
         return SymbolicValue(value) if is_module else value
 
     def _namesake(self, name: str, demand: Demand) -> type[nn.Module] | None:
-        """The class of the file that an argument is called after: `encoder` after `Encoder`.
-
-        After `ImageEncoder` only what is used as a module.
-        """
-        plain = name.replace("_", "").lower()
-        own = {
-            kind.__name__.lower(): kind
-            for kind in vars(self.module).values()
-            if foreign.is_a(kind, type)
-            and issubclass(kind, nn.Module)
-            and foreign.module_name(kind) == self.module.__name__
-            if kind is not self.kind
-        }
-        if plain in own or not {"module", "callable"} & set(demand.roles) or demand.texts or len(plain) < _SHORTEST:
-            return own.get(plain)
-        like = [kind for key, kind in own.items() if key.endswith(plain)]
-        like += [kind for key, kind in own.items() if plain.endswith(key) and len(key) >= _SHORTEST]
-        return like[0] if like else None
+        """The class of the file that an argument is called after, or that does what is asked of it."""
+        return part_class(self.kind, name, demand, self.module)
 
     def _module(self, kind: type[nn.Module]) -> ConstantSpec:
         """A module as an argument: as the file builds one, or by the same rules; not too deep."""

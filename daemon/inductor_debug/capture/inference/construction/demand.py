@@ -15,6 +15,7 @@ _OF_TENSORS = frozenset(
 _ALSO_OF_TENSORS = frozenset(
     ("shape", "device", "dtype", "ndim", "T", "data", "to", "float", "long", "cpu", "cuda", "t")
 )
+_WEIGHTS = ("weight", "bias")
 _NO_TENSORS = (type(None), bool, int, float, str, list, tuple, dict)
 
 
@@ -33,12 +34,12 @@ class Demand:
     `roles` are "sequence", "mapping", "configuration", "text", "integer", "number" (of any kind), "module", "tensor",
     "factory" (it is called by the constructor), "callable" (by other methods), "opened" (the constructor reads fields
     of it), "optional" (it is asked whether there is one), "repetitions" (how often something is made), "index" (of a
-    sequence), "share" (a number from 0 to 1), "array" (of NumPy) and "tuple" (a sequence that may be no list); `count`
-    is the least length of a sequence, `texts` what it is compared with, `numbers` and `lists` the same; "flag" is only
-    asked whether it is true. `item` is what is done with each item of a sequence, which is `unpacked` where it is one
-    of a sequence itself. What is called takes `arguments` beside its first, and its result is unpacked into so many
-    `results`; `calls` are those whose arguments can be counted, `gives` what is done with what a call gives. A number
-    is divided by `divisor`, and meets the `conditions`.
+    sequence), "share" (a number from 0 to 1), "array" (of NumPy), "tuple" (a sequence that may be no list) and "needed"
+    (it may not be None); `count` is the least length of a sequence, `texts` what it is compared with, `numbers` and
+    `lists` the same; "flag" is only asked whether it is true. `item` is what is done with each item of a sequence,
+    which is `unpacked` where it is one of a sequence itself. What is called takes `arguments` beside its first, and its
+    result is unpacked into so many `results`; `calls` are those whose arguments can be counted, `gives` what is done
+    with what a call gives. A number is divided by `divisor`, and meets the `conditions`.
     """
 
     roles: list[str] = field(default_factory=list)
@@ -70,6 +71,12 @@ class Demand:
         return own and self.fields.keys() <= _ALSO_OF_TENSORS | methods & _OF_TENSORS
 
     @property
+    def has_weights(self) -> bool:
+        """Whether the data of weights are read of it, or of a part of it, so that it is a module."""
+        own = any(name in self.fields and "data" in self.fields[name].fields for name in _WEIGHTS)
+        return own or any(inner.has_weights for inner in self.fields.values())
+
+    @property
     def number_given_back(self) -> Demand | None:
         """The demand on the number that a call without arguments gives, as in `vocabulary.size()`; else None."""
         called = bool(self.calls) and not any(call.positional or call.named for call in self.calls)
@@ -78,6 +85,8 @@ class Demand:
 
     def refutes(self, value: Any) -> bool:
         """Whether a constructor that does this with an argument, unasked, cannot end where it is given `value`."""
+        if "needed" in self.roles and value is None:
+            return True
         if "opened" in self.roles and type(value) in _NO_TENSORS[1:]:
             return any(isinstance(name, str) and not hasattr(value, name) for name in self.fields)
         if "optional" in self.roles or "flag" in self.roles:
@@ -112,7 +121,8 @@ class Demand:
     def adds(self, other: Demand) -> None:
         """Asks for what another one asks for, too."""
         for role in other.roles:
-            self.takes_on(role)
+            if role != "needed":  # there, which may not be reached
+                self.takes_on(role)
         self.count, self.results = max(self.count, other.count), max(self.results, other.results)
         self.arguments, self.unpacked = self.arguments or other.arguments, self.unpacked or other.unpacked
         if other.item is not None:

@@ -11,6 +11,7 @@ import copy
 import inspect
 import math
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -19,7 +20,7 @@ from torch import nn
 from inductor_debug.capture.inference.construction import annotated
 from inductor_debug.capture.inference.construction.demand import CallForm, Demand
 from inductor_debug.capture.inference.construction.number_conditions import condition_on, tests_of
-from inductor_debug.capture.inference.construction.required_types import roles_required_by
+from inductor_debug.capture.inference.construction.required_types import needed_by, roles_required_by
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 from inductor_debug.capture.runtime import foreign
@@ -128,6 +129,8 @@ class _Reader:
     def read(self, tree: Function) -> None:
         """Reads a definition, statement by statement, so that a name that is bound anew is forgotten."""
         for statement in tree.body:
+            for argument in needed_by(statement) if self.is_constructor else ():
+                self.claim(argument, "needed")
             for node in ast.walk(statement):
                 self.note(node)
             for node in ast.walk(statement):
@@ -299,9 +302,15 @@ class _Reader:
             items = value.elts if isinstance(value, ast.Tuple | ast.List | ast.Set) else [value]
             demand = self.demand(node.left)
             if demand is not None:
-                self.compared(demand, [item.value for item in items if isinstance(item, ast.Constant)])
+                written = [item.value for item in items if isinstance(item, ast.Constant)]
+                self.compared(demand, written or self.listed(value))
                 if isinstance(kind, ast.Eq | ast.NotEq) and isinstance(value, ast.List):
                     demand.lists += [numbers] if (numbers := _numbers(value)) else []
+
+    def listed(self, node: ast.expr) -> list[Any]:
+        """What stands in a list, a tuple or a dict of the file that has a name."""
+        value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        return list(value) if isinstance(value, list | tuple | dict) else []
 
     @staticmethod
     def compared(demand: Demand, values: list[Any]) -> None:
@@ -390,9 +399,14 @@ class _Reader:
         if isinstance(called, ast.Attribute) and called.attr == "__init__" and self.kind is not None:
             return _asked_by_base(self.kind, self.depth)
         if isinstance(called, ast.Attribute):
-            own = isinstance(called.value, ast.Name) and called.value.id == self.itself and self.kind is not None
-            return self.asked_by_method(called.attr) if own else {}
-        kind = self.namespace.get(called.id) if isinstance(called, ast.Name) else None
+            base = called.value.id if isinstance(called.value, ast.Name) else ""
+            if isinstance(owner := self.namespace.get(base), ModuleType):
+                return self.asked_by_definition(foreign.namespace(owner).get(called.attr))
+            return self.asked_by_method(called.attr) if base == self.itself and self.kind is not None else {}
+        return self.asked_by_definition(self.namespace.get(called.id) if isinstance(called, ast.Name) else None)
+
+    def asked_by_definition(self, kind: Any) -> dict[str, Demand]:
+        """What a class of modules, or a function, of the project asks of what it is given; empty for anything else."""
         if inspect.isfunction(kind) and annotated.is_in_project(kind):
             return self.asked_by_function(kind)
         known = foreign.is_a(kind, type) and issubclass(kind, nn.Module)

@@ -48,7 +48,7 @@ def stand_in_for(demand: Demand) -> StandIn | None:
         return _several(demand)
     if "callable" in demand.roles and (demand.results or demand.arguments):
         return _module(demand)
-    is_layer = "module" in demand.roles or ("callable" in demand.roles and demand.fields)
+    is_layer = "module" in demand.roles or ("callable" in demand.roles and demand.fields) or demand.has_weights
     return _layer_with(demand.fields.keys()) if is_layer else None
 
 

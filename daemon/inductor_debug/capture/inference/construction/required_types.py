@@ -1,4 +1,4 @@
-"""Of which types arguments must be for code to go on: what `assert` and a condition that raises ask by `isinstance`.
+"""What arguments must be for code to go on: of which types, or any but None, as `assert` and what raises ask for it.
 
 Reads syntax only. Of several ways to go on, the first is taken.
 """
@@ -26,6 +26,31 @@ def roles_required_by(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
         yield from _required(node.test, holds=True)
     elif isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise):
         yield from _required(node.test, holds=False)
+
+
+def needed_by(node: ast.AST) -> Iterator[ast.expr]:
+    """Expressions whose values must not be None for the code to go on behind `node`."""
+    if isinstance(node, ast.Assert):
+        yield from _needed(node.test, holds=True)
+    elif isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise):
+        yield from _needed(node.test, holds=False)
+
+
+def _needed(test: ast.expr, *, holds: bool) -> Iterator[ast.expr]:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _needed(test.operand, holds=not holds)
+    elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) == holds:
+        for part in test.values:
+            yield from _needed(part, holds=holds)
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
+        said = test.comparators[0]
+        is_none = isinstance(said, ast.Constant) and said.value is None
+        if is_none and isinstance(test.ops[0], ast.IsNot if holds else ast.Is):
+            yield test.left
+    elif holds and isinstance(test, ast.Call) and read.name_of(test.func) == "isinstance" and len(test.args) == 2:
+        kinds = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
+        if all(isinstance(kind, ast.Name | ast.Attribute) for kind in kinds):
+            yield test.args[0]
 
 
 def _required(test: ast.expr, *, holds: bool) -> Iterator[tuple[ast.expr, str]]:

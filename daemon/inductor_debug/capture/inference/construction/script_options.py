@@ -1,7 +1,8 @@
-"""Options of a project's command lines, for classes that are handed them whole: `Model(args)` in a file of its own.
+"""Options of a project's scripts, for classes that are handed them whole: `Model(args)` in a file of its own.
 
 A class that reads `configs.seq_len` and `configs.d_model` is given the defaults of the script whose parser has most of
-those names, as if nobody had typed anything. Scripts are read as syntax; none is imported.
+those names, as if nobody had typed anything; or what has most of them in any other file: a call that names them
+(`HParams(seq_len=96, …)`), a dict, a class that holds nothing but values. Files are read as syntax; none is imported.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import ast
 import functools
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
@@ -18,11 +19,14 @@ from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.project_files import files_of, names_of, text_of_file
 from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import Follower
+from inductor_debug.capture.inference.values.symbolic_values import is_known
 
 _MARKERS = ("add_argument(", "DEFINE_", ".option(")
 _SECONDS = 0.3
 _FEWEST_FIELDS = 2
 """One name alone is in too many scripts to mean anything."""
+_FEWEST_WRITTEN = 3
+"""Two may be the arguments of any call."""
 
 
 def options_for(demand: Demand, path: str, root: str) -> WrittenConfiguration | None:
@@ -38,8 +42,49 @@ def options_for(demand: Demand, path: str, root: str) -> WrittenConfiguration | 
         known = {name: value for name, value in options.items() if _serves(value, demand.fields.get(name))}
         shown = os.path.relpath(script, root).replace(os.sep, "/")
         found.append(WrittenConfiguration(script, f"the options of {shown}", known))
+    found += _tables_with(demand, root)
     enough = [item for item in found if item.covered(demand) >= max(_FEWEST_FIELDS, len(demand.fields) / 2)]
     return max(enough, key=lambda item: (item.covered(demand), _nearness(item.path, path)), default=None)
+
+
+def _tables_with(demand: Demand, root: str) -> Iterator[WrittenConfiguration]:
+    """What files of a project name with at least half of the fields; bounded in processor time whatever the load."""
+    deadline, enough = time.process_time() + _SECONDS, max(_FEWEST_WRITTEN, len(demand.fields) / 2)
+    for file in files_of(root) if len(demand.fields) >= _FEWEST_WRITTEN else ():
+        if time.process_time() > deadline:
+            return
+        text = text_of_file(file)
+        if sum(name in text for name in demand.fields) < enough:
+            continue
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for written in map(_written_in, ast.walk(tree)):
+            if len(demand.fields.keys() & written.keys()) >= enough:
+                follower = Follower(names_of(tree), {})
+                values = {name: follower.or_unknown(node, {}) for name, node in written.items()}
+                known = {
+                    name: value
+                    for name, value in values.items()
+                    if is_known(value) and _serves(value, demand.fields.get(name))
+                }
+                yield WrittenConfiguration(file, os.path.relpath(file, root).replace(os.sep, "/"), known)
+
+
+def _written_in(node: ast.AST) -> dict[str, ast.expr]:
+    """What a call, a dict or a class that holds nothing but values names, each with how it is written."""
+    if isinstance(node, ast.Call):
+        return {item.arg: item.value for item in node.keywords if item.arg}
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {
+            key.value: value for key, value in pairs if isinstance(key, ast.Constant) and isinstance(key.value, str)
+        }
+    if not isinstance(node, ast.ClassDef) or any(isinstance(item, ast.FunctionDef) for item in node.body):
+        return {}
+    plain = (item for item in node.body if isinstance(item, ast.Assign) and len(item.targets) == 1)
+    return {item.targets[0].id: item.value for item in plain if isinstance(item.targets[0], ast.Name)}
 
 
 def _nearness(one: str, other: str) -> int:

@@ -142,7 +142,13 @@ class _Reader:
         shown = usage.specs or "tensor" in usage.roles or "Tensor" in text or self._told(name) is not None
         tensorless = plain and (said or not shown)
         ordered: list[Spec] = [*containers, *plain, *tensors] if tensorless else [*containers, *tensors, *plain]
-        return list(dict.fromkeys(ordered))
+        return list(dict.fromkeys([*ordered, *(() if containers else self._perhaps_several(name, usage))]))
+
+    def _perhaps_several(self, name: str, usage: Usage) -> Iterator[Spec]:
+        """A tuple of what is picked by its number, `targets[0]` and `targets[1]`, where a tensor may be as well."""
+        picked = [key for key in usage.parts if isinstance(key, int)]
+        if len(picked) > 1 and sorted(picked) == list(range(len(picked))):
+            yield SequenceSpec(self._items(name, usage.elements(), min(len(picked), _MOST_ELEMENTS)))
 
     def written(self, name: str) -> tuple[str, ...] | None:
         """The shape that the text states for a parameter, where it leaves no doubt."""

@@ -10,10 +10,18 @@ from inductor_debug.capture.inference.usage.usage import Usage
 
 
 def ordered(usage: Usage, by_name: list[TensorSpec]) -> list[TensorSpec]:
-    """What modules take, those first whose rank the code confirms, of those the ones that names make likely."""
+    """What modules take, those first whose rank the code confirms and all of them accept, then what names make likely.
+
+    A linear layer takes any rank, a batched product only three: what is given to both has three.
+    """
     kinds = {spec.dtype for spec in usage.specs}
     likely = {*usage.likely, *(len(spec.dims) for spec in by_name[:1] if spec.dtype in kinds)}
-    fitting = sorted((spec for spec in usage.specs if fits(spec, usage)), key=lambda spec: len(spec.dims) not in likely)
+
+    def order(spec: TensorSpec) -> tuple[int, bool]:
+        rank = len(spec.dims)
+        return sum(rank not in ranks for ranks in usage.accepted), rank not in likely
+
+    fitting = sorted((spec for spec in usage.specs if fits(spec, usage)), key=order)
     return [*fitting, *(spec for spec in usage.specs if spec not in fitting)]
 
 

@@ -18,7 +18,7 @@ _SIZE = r"(?:[\w.*+\-/= ]+(?:\(\w[\w.]*\))?|\.\.\.)"
 _SHAPE = rf"[(\[<]\s*(?P<dims>{_SIZE}(?:\s*,\s*{_SIZE})*\s*,?)\s*[)\]>]"
 _ASIDE = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 """What stands in parentheses, with others in it."""
-_TIMES = r"(?P<times>\b(?:\w+(?:\s+x\s+\w+|\s*×\s*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-9]+){1,5})\b)"
+_TIMES = r"(?P<times>\b(?:\w+(?:\s+x\s+\w+|\s*×\s*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-9]+){1,5})\b(?!\s*[x×]\s*\.\.\.))"
 """`B x T x C` and `BxTxC`, but no word with an x in it."""
 _DIMENSION = re.compile(r"[A-Za-z_][\w.]*|\d+")
 _SPEAKS_OF_SHAPE = re.compile(r"(shape|size|dims?|dimensions?)\s*(:|of)?\s*[`'\"]*$", re.IGNORECASE)
@@ -101,7 +101,7 @@ def shape_in_text(name: str, text: str) -> WrittenShape | None:
     for match in start.finditer(text):
         line = text[match.end() :].split("\n\n")[0]
         line = "\n".join(line.split("\n")[:3])
-        following = re.search(r"\n\s*[A-Za-z_]\w*\s*(\([^)\n]*\))?\s*:", line)
+        following = re.search(r"\n\s*(:param\s+|:)?[A-Za-z_]\w*\s*(\([^)\n]*\))?\s*:", line)
         if following is not None:
             line = line[: following.start()]
         found = _first_shape(line)

@@ -67,7 +67,14 @@ class KnownNames:
         return Attributes(self.tree, self.module)
 
 
-def is_evident(error: BaseException, names: KnownNames, guess: Guess | None, *, invented: bool) -> bool:
+def is_evident(
+    error: BaseException,
+    names: KnownNames,
+    guess: Guess | None,
+    *,
+    invented: bool,
+    kinds: frozenset[Any] = frozenset(),
+) -> bool:
     """Whether `error` comes of the code alone.
 
     Args:
@@ -75,6 +82,7 @@ def is_evident(error: BaseException, names: KnownNames, guess: Guess | None, *, 
         names: of the file that defines the class.
         guess: what it was called with; None for a constructor.
         invented: whether arguments of the constructor were made up, so that its parts may be ours.
+        kinds: the classes of modules among those.
     """
     if not user_frames(error):
         return False
@@ -86,7 +94,7 @@ def is_evident(error: BaseException, names: KnownNames, guess: Guess | None, *, 
         return True
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
-        return _is_missing(error, names, plain=plain, invented=invented)
+        return type(error.obj) not in kinds and _is_missing(error, names, plain=plain, invented=invented)
     misfits = isinstance(error, TypeError) and plain and Raised.by(error).arguments_do_not_fit
     return misfits and (not invented or misfits_own_method(error))
 

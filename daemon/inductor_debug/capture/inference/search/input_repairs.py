@@ -7,6 +7,7 @@ names are matched with the sizes that were chosen, which is why those are distin
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -56,6 +57,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
         # What torch does not support for one rank or dtype it may support for another; sizes change nothing about it.
         yield from _other_ranks(guess)
         yield from _other_dtypes(guess)
+    yield from _as_arrays(outcome)
     yield from _by_window(outcome)
     yield from _by_pixels(outcome)
     yield from _as_given(outcome)
@@ -83,11 +85,31 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from _by_dtype(outcome)
     yield from _larger(guess)
     if outcome.raised.about_rank:
+        yield from _ranks_raised(guess)
         yield from _other_ranks(guess)
     yield from _alternatives(guess, plan)
     yield from _ladders(guess, plan)
     yield from _other_ranks(guess)
     yield from _other_dtypes(guess)
+
+
+def _as_arrays(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Arrays of NumPy's in place of tensors, all or each, where NumPy's did not get along with a tensor.
+
+    Whole numbers first: those are what is made tensors of in a model, and numbers of any kind can be made of them.
+    """
+    numpy, guess = sys.modules.get("numpy"), outcome.guess
+    if numpy is None or not outcome.raised.about_arrays:
+        return
+    tensors = {item.name: item.spec for item in guess.arguments if isinstance(item.spec, TensorSpec)}
+    for names in [list(tensors), *([name] for name in tensors if len(tensors) > 1)]:
+        for dtypes in (dict.fromkeys(names, "int64"), {name: tensors[name].dtype for name in names}):
+            changed = guess
+            for name in names:
+                shape, dtype = tensors[name].shape(guess.size_of()), dtypes[name]
+                text = f"__import__('numpy').zeros({shape}, {dtype!r})"
+                changed = changed.with_spec(name, ConstantSpec(text, numpy.zeros(shape, dtype)))
+            yield changed
 
 
 def _by_refusal(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
@@ -97,6 +119,9 @@ def _by_refusal(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     for name, spec in guess.tensors():
         if name in measured and guess.spec_of(name) == spec:
             yield from _measured(guess, name, spec, asked)
+    for name in asked.flags if all(isinstance(guess.spec_of(item), TensorSpec) for item in asked.flags) else ():
+        for value in (False, True):
+            yield guess.with_spec(name, ConstantSpec(repr(value), value))
     missing = [name for name in plan.optional if name in asked.missing and guess.spec_of(name) is None]
     for names in [missing, *([name] for name in missing if len(missing) > 1)]:
         given = guess
@@ -360,6 +385,17 @@ def _larger(guess: Guess) -> Iterator[Guess]:
         for size in (3 * sizes[name], 16 * sizes[name]) if name in _LONG else ():
             if size <= _LONGEST:
                 yield guess.with_sizes(**{name: size})
+
+
+def _ranks_raised(guess: Guess) -> Iterator[Guess]:
+    """All tensors of numbers with one dimension more, or less: `(B,)` beside `(B, T)` may be a rank off together."""
+    alike = [(name, spec) for name, spec in guess.tensors() if spec.dtype == "float32" and spec.dims]
+    for more in (1, -1) if len(alike) > 1 else ():
+        together = guess
+        for name, spec in alike:
+            together = replaced(together, name, spec, of_rank(spec, len(spec.dims) + more))
+        if all(0 < len(spec.dims) + more <= 5 for _, spec in alike):
+            yield together
 
 
 def _other_ranks(guess: Guess) -> Iterator[Guess]:

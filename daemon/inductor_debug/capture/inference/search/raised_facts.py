@@ -120,6 +120,11 @@ class Raised:
         return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
 
     @property
+    def about_arrays(self) -> bool:
+        """Whether an array of NumPy's was to be something else, or something else one."""
+        return "ndarray" in self.text
+
+    @property
     def about_none(self) -> bool:
         """Whether something was None that should not have been."""
         return "None" in self.text

@@ -17,6 +17,8 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
+import torch
+
 from inductor_debug.capture.inference.usage.expression_kinds import integer, name_of, shape_of
 from inductor_debug.capture.runtime import foreign
 
@@ -31,10 +33,11 @@ _HELD_APART, _HELD_EQUAL = (ast.NotEq, ast.Lt, ast.Gt), (ast.Eq, ast.LtE, ast.Gt
 class Refusal:
     """What was asked for. `missing` are names that stood for None, `ranks` and `sizes` what tensors are to have.
 
-    `multiples` are numbers of which a size is to be one.
+    `multiples` are numbers of which a size is to be one, `flags` tensors that were asked whether they are true.
     """
 
     missing: list[str] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
     ranks: dict[str, int] = field(default_factory=dict)
     sizes: dict[Size, int] = field(default_factory=dict)
     multiples: dict[Size, int] = field(default_factory=dict)
@@ -50,6 +53,8 @@ def refusal_of(error: BaseException | None) -> Refusal:
     frame = step.tb_frame
     if isinstance(error, TypeError | AttributeError):
         return Refusal(_unset(frame, step.tb_lineno))
+    if isinstance(error, RuntimeError) and (flags := _asked_for_truth(frame, step.tb_lineno)):
+        return Refusal(flags=flags)
     conditions = _conditions(frame.f_code, step.tb_lineno)
     if not conditions:
         return Refusal()
@@ -80,6 +85,27 @@ def _unset(frame: FrameType, line: int) -> list[str]:
     found = [node for node in statements if node.lineno <= line <= (node.end_lineno or 0)]  # outer ones first
     names = (node.id for node in ast.walk(found[-1]) if isinstance(node, ast.Name)) if found else ()
     return sorted({name for name in names if frame.f_locals.get(name, line) is None})
+
+
+def _asked_for_truth(frame: FrameType, line: int) -> list[str]:
+    """The names of tensors in the condition of a line that are asked whether they are true, and nothing else."""
+    tree = _tree(frame.f_code)
+    line -= frame.f_code.co_firstlineno - 1
+    nodes = ast.walk(tree) if tree is not None else ()
+    tests = (node.test for node in nodes if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert))
+    names = (name for test in tests if test.lineno <= line <= (test.end_lineno or line) for name in _truths(test))
+    return sorted({name for name in names if isinstance(frame.f_locals.get(name), torch.Tensor)})
+
+
+def _truths(test: ast.expr) -> Iterator[str]:
+    """The names whose truth a condition asks for."""
+    if isinstance(test, ast.Name):
+        yield test.id
+    elif isinstance(test, ast.UnaryOp):
+        yield from _truths(test.operand)
+    elif isinstance(test, ast.BoolOp):
+        for item in test.values:
+            yield from _truths(item)
 
 
 def _names(test: ast.expr, code: CodeType) -> list[str]:

@@ -76,7 +76,7 @@ def _tensor(*dims: Dimension, dtype: str = _F) -> TensorSpec:
     return TensorSpec(dims, dtype)
 
 
-LENGTHS = r"(lengths?|lens|seq_?lens?|.*_(lengths?|lens))"
+LENGTHS = r"(lengths?|lens?|seq_?lens?|.*_(lengths?|lens?))"
 _IMAGE = (_tensor("B", 3, "H", "W"), _tensor("B", 1, "H", "W"))
 _IDS = (_tensor("B", "T", dtype=_I), _tensor("B", dtype=_I), _tensor("T", dtype=_I))
 _ONE = _IDS[1:]
@@ -134,6 +134,8 @@ _ARGUMENTS: tuple[tuple[re.Pattern[str], tuple[TensorSpec, ...]], ...] = tuple(
         (r"(q|k|v|query|key|value|queries|keys|values)", (_tensor("B", "T", "D"), _tensor("B", "G", "T", "D"))),
     )
 )
+_NUMBERED = re.compile(r"([a-z]\w*[a-z])_?\d+")
+"""One of several that are called alike: `image1`, `mask_2`."""
 _STATE = re.compile(
     r"(h|c|hx|cx|h0|c0|h_0|c_0|hidden|hidden_state|state|states|h_prev|c_prev|prev_state|memory|rnn_state)"
 )
@@ -152,7 +154,9 @@ _DTYPE_WORDS = (
 def specs_for(name: str) -> list[TensorSpec]:
     """Tensors that an argument called `name` usually is."""
     plain = name.lower().strip("_")
-    return [spec for pattern, specs in _ARGUMENTS if pattern.fullmatch(plain) for spec in specs]
+    found = [spec for pattern, specs in _ARGUMENTS if pattern.fullmatch(plain) for spec in specs]
+    numbered = _NUMBERED.fullmatch(plain)
+    return found or (specs_for(numbered[1]) if numbered is not None else [])
 
 
 def is_state(name: str) -> bool:

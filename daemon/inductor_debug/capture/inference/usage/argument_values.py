@@ -16,12 +16,14 @@ from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.usage.module_inputs import accepted, is_passing
 from inductor_debug.capture.inference.usage.shape_changes import ShapeChanges
 from inductor_debug.capture.inference.usage.shape_steps import ShapeStep
-from inductor_debug.capture.inference.usage.torch_operators import FUNCTIONS, INDEXING
-from inductor_debug.capture.inference.usage.usage import Tracked
+from inductor_debug.capture.inference.usage.torch_operators import FUNCTIONS, INDEXING, OF_LOSSES
+from inductor_debug.capture.inference.usage.usage import Tracked, is_own_function
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 
 DEEPEST = 5
 """Calls inside the model that are followed."""
+_KEEP_RANK = nn.Linear | nn.Bilinear | nn.LayerNorm | nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.BatchNorm2d
+"""What gives a tensor of as many dimensions as it takes."""
 
 
 class ArgumentValues(ShapeChanges):
@@ -179,12 +181,15 @@ class ArgumentValues(ShapeChanges):
                 for tracked in (*arguments, *named.values()):
                     if tracked is not None:
                         tracked.usage.indexes = True
-            function = getattr(self.module(node.func.value), node.func.attr, None)
+            function = self.inherited(node.func) or getattr(self.module(node.func.value), node.func.attr, None)
             if inspect.ismethod(function) and isinstance(function.__self__, nn.Module):
                 self.enter(function, function.__self__, node, arguments, named)
                 return None
         elif isinstance(node.func, ast.Name) and node.func.id in self.tracked:
             self.tracked[node.func.id].usage.role("callable")
+            return None
+        if is_own_function(own := self.named_globally(node.func)):
+            self.enter(own, None, node, arguments, named)
             return None
         return self.function_of_torch(node, arguments, named)
 
@@ -194,7 +199,7 @@ class ArgumentValues(ShapeChanges):
         """Learns what the module takes; gives back the value where the module keeps its rank."""
         if is_passing(module):
             return arguments[0] if arguments else None
-        known = False
+        known, of_torch = False, type(module).__module__.partition(".")[0] == "torch"
         offsets = isinstance(module, nn.EmbeddingBag) and (len(arguments) > 1 or "offsets" in named)
         for position, tracked in enumerate(arguments):
             if tracked is not None:
@@ -204,10 +209,10 @@ class ArgumentValues(ShapeChanges):
                     tracked.usage.count = 2
                     for index in range(2):
                         Tracked(tracked.usage.part(index)).takes(specs)
-                else:
+                elif specs or of_torch:
                     tracked.takes(specs)
         tracked = arguments[0] if arguments else None
-        if not known and type(module).__module__.partition(".")[0] != "torch":
+        if not known and not of_torch:
             self.enter(module.forward, module, node, arguments, named)
         elif isinstance(module, nn.Sequential) and not known:
             first = next((part for part in module if not is_passing(part)), None)
@@ -217,7 +222,7 @@ class ArgumentValues(ShapeChanges):
             return tracked.after(ShapeStep("flatten", (1,)))
         if isinstance(module, nn.Embedding) and tracked is not None:
             return tracked.after(ShapeStep("embed"))
-        keeps = isinstance(module, nn.Linear | nn.LayerNorm | nn.Conv1d | nn.Conv2d | nn.Conv3d | nn.BatchNorm2d)
+        keeps = isinstance(module, _KEEP_RANK)
         if keeps and tracked is not None and not isinstance(module, nn.Sequential):
             return tracked.after(ShapeStep("mapped")) if not isinstance(module, nn.LayerNorm) else tracked
         return None
@@ -225,22 +230,22 @@ class ArgumentValues(ShapeChanges):
     def enter(
         self,
         function: Any,
-        owner: nn.Module,
+        owner: nn.Module | None,
         node: ast.Call,
         arguments: list[Tracked | None],
         named: dict[str, Tracked | None],
     ) -> None:
-        """Follows the arguments into another function of the model."""
+        """Follows the arguments into another function of the model, or of the project, which has no `owner`."""
         if self.depth >= DEEPEST or not any((*arguments, *named.values())):
             return
         tree = function_tree(function)
         if tree is None:
             return
-        parameters = [item.arg for item in (*tree.args.posonlyargs, *tree.args.args)]
-        bound = {name: value for name, value in zip(parameters[1:], arguments, strict=False) if value is not None}
+        parameters = [item.arg for item in (*tree.args.posonlyargs, *tree.args.args)][owner is not None :]
+        bound = {name: value for name, value in zip(parameters, arguments, strict=False) if value is not None}
         bound.update({name: value for name, value in named.items() if value is not None})
         inner = type(self)(owner, self.budget, self.depth + 1)
-        given = dict(zip(parameters[1:], node.args, strict=False))
+        given = dict(zip(parameters, node.args, strict=False))
         given.update({item.arg: item.value for item in node.keywords if item.arg is not None})
         for name, argument in given.items():
             part = self.module(argument) if name not in bound else None
@@ -260,6 +265,11 @@ class ArgumentValues(ShapeChanges):
                 return Tracked(tracked.usage.part(key)) if isinstance(key, str) else None
             return None
         tracked.usage.role("tensor")
+        other = self.value(node.args[0]) if name in ("expand_as", "view_as", "reshape_as") and node.args else None
+        if other is not None:
+            other.usage.role("tensor")
+            self.budget.alike += [(tracked, other)] if name == "expand_as" else []
+            return Tracked(other.usage, other.steps, other.peers)
         return self.shape_change(tracked, name, node.args, node.keywords)
 
     def function_of_torch(
@@ -267,6 +277,8 @@ class ArgumentValues(ShapeChanges):
     ) -> Tracked | None:
         """`F.cross_entropy(x, y)`, `torch.cat([x, y], -1)`, `einsum("bnd,bmd->bnm", x, y)`."""
         name = read.name_of(node.func)
+        if isinstance(node.func, ast.Call):
+            name = OF_LOSSES.get(read.name_of(node.func.func), "")
         if name in ("cat", "concat", "concatenate") and node.args and isinstance(node.args[0], ast.List | ast.Tuple):
             return self.joined([self.value(item) for item in node.args[0].elts], node)
         if name == "rearrange" and len(node.args) > 1 and arguments and arguments[0] is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -31,6 +33,8 @@ class FunctionScope:
         self.tracked: dict[str, Tracked] = {}
         self.modules: dict[str, Any] = {}
         self.globals: dict[str, Any] = {}
+        self.itself: Any = None
+        """The function that is walked."""
         self.numbers: dict[str, int] = {}
         """The counters of loops that are gone through one round after the other."""
         self.keys: dict[str, str] = {}
@@ -62,6 +66,25 @@ class FunctionScope:
                 key = self.key(node.slice)
                 return owner[key] if key is not None and key in owner else next(iter(owner.values()))
         return None
+
+    def named_globally(self, node: ast.expr) -> Any:
+        """What a name of the function's file, or of a module that it imports, stands for; None for anything else."""
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = self.globals.get(node.value.id)
+            return foreign.namespace(owner).get(node.attr) if isinstance(owner, ModuleType) else None
+        return self.globals.get(node.id) if isinstance(node, ast.Name) else None
+
+    def inherited(self, node: ast.Attribute) -> Any:
+        """The method that `super().forward` is where the function stands; None for anything else."""
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        if not isinstance(called, ast.Name) or called.id != "super" or self.owner is None:
+            return None
+        kinds = type(self.owner).__mro__
+        code = foreign.code_of(self.itself)
+        homes = (at for at, kind in enumerate(kinds) for item in vars(kind).values() if foreign.code_of(item) is code)
+        above = kinds[next(homes, len(kinds)) + 1 :] if code is not None else ()
+        found = next((vars(kind)[node.attr] for kind in above if node.attr in vars(kind)), None)
+        return found.__get__(self.owner) if inspect.isfunction(found) else None
 
     def attribute_shape(self, node: ast.expr) -> list[int | str] | None:
         """The shape of a parameter or buffer like `self.scale`, `self.mean.view(1, 3, 1, 1)` or `self.pe[:, :n]`.

@@ -160,6 +160,14 @@ def _layer(module: Any, position: int) -> list[TensorSpec]:
     return _floats(("B", length, size) if first else (length, "B", size))
 
 
+def _pair_loss(module: Any, position: int) -> list[TensorSpec]:
+    return _floats(("B", "K"), ("B", "T", "D"), ("B", "C", "H", "W")) if position < 2 else []
+
+
+def _class_loss(module: Any, position: int) -> list[TensorSpec]:
+    return [TensorSpec(("B",), "int64"), TensorSpec(("B", "H", "W"), "int64")] if position else _floats(("B", "K"))
+
+
 def _flatten(module: Any, position: int) -> list[TensorSpec]:
     return []
 
@@ -199,6 +207,11 @@ _READERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], list[TensorSpec]]],
         ),
         _layer,
     ),
+    (
+        (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss, nn.KLDivLoss),
+        _pair_loss,
+    ),
+    ((nn.CrossEntropyLoss, nn.NLLLoss), _class_loss),
     ((nn.Flatten,), _flatten),
     ((nn.Unflatten,), _unflatten),
     ((nn.PixelShuffle,), _pixel_shuffle),

@@ -56,6 +56,11 @@ class ShapeChanges(FunctionScope):
             return tracked.after(ShapeStep("permute", tuple(numbers)))
         if name == "unsqueeze" and len(numbers) == 1:
             return tracked.after(ShapeStep("insert", tuple(numbers)))
+        if name == "squeeze" and len(numbers) == 1:
+            return tracked.after(ShapeStep("squeeze", tuple(numbers)))
+        if name in ("expand", "repeat") and len(arguments) > 1 and read.integer(arguments[0]) in (-1, 1):
+            self.rank(tracked, len(arguments), exact=True)
+            return None
         if name == "flatten" and (not numbers or numbers == [1]) and numbers:
             return tracked.after(ShapeStep("flatten", (1,)))
         if name in ("view", "reshape"):

@@ -16,12 +16,13 @@ _FRESH: tuple[str, ...] = ("T", "S", "K", "M")
 
 @dataclass(frozen=True, slots=True)
 class ShapeStep:
-    """One change: "swap", "permute", "insert", "remove", "flatten", "fold", "share", "cut", "mapped" or "embed".
+    """One change of a shape: "swap" and "permute" put the dimensions in another order.
 
-    "insert" adds a dimension at `dims[0]`, "remove" takes those at `dims` away, "flatten" joins all from `dims[0]`,
-    "fold" joins all but the last, "share" says that this argument is one of `dims[0]` parts of dimension `dims[1]`,
-    "cut" that dimension `dims[0]` was made smaller, "mapped" that a module has changed sizes but not the rank, "embed"
-    that each of its numbers was looked up and became a vector.
+    "insert" adds a dimension at `dims[0]`, "squeeze" takes that away if there is one, "remove" takes those at `dims`
+    away, "flatten" joins all from `dims[0]`, "fold" joins all but the last, "share" says that this argument is one of
+    `dims[0]` parts of dimension `dims[1]`, "part" that it was cut into as many parts along that, "cut" that dimension
+    `dims[0]` was made smaller, "mapped" that a module has changed sizes but not the rank, "embed" that each of its
+    numbers was looked up and became a vector.
     """
 
     kind: str
@@ -30,7 +31,7 @@ class ShapeStep:
 
 def added(steps: Sequence[ShapeStep]) -> int | None:
     """How many dimensions more a value has after `steps`; None where that cannot be said."""
-    kinds = {"swap": 0, "permute": 0, "mapped": 0, "cut": 0, "share": 0, "insert": 1, "embed": 1}
+    kinds = {"swap": 0, "permute": 0, "mapped": 0, "cut": 0, "share": 0, "part": 0, "insert": 1, "embed": 1}
     known = [-len(step.dims) if step.kind == "remove" else kinds.get(step.kind) for step in steps]
     return None if None in known else sum(number for number in known if number is not None)
 
@@ -58,6 +59,9 @@ def _undo(spec: TensorSpec, step: ShapeStep) -> list[TensorSpec]:
             dims = before
         elif step.kind == "insert":
             del dims[step.dims[0]]
+        elif step.kind == "squeeze":
+            position = step.dims[0] % (rank + 1)
+            return [spec, TensorSpec((*dims[:position], 1, *dims[position:]), spec.dtype)]
         elif step.kind == "remove":
             full = rank + len(step.dims)
             for position in sorted(dim % full for dim in step.dims):
@@ -69,6 +73,10 @@ def _undo(spec: TensorSpec, step: ShapeStep) -> list[TensorSpec]:
             whole = dims[position]
             if isinstance(whole, int):
                 dims[position] = whole // count if whole % count == 0 else f"?{position % rank}"
+        elif step.kind == "part":
+            count, position = step.dims
+            size = dims[position]
+            dims[position] = size * count if isinstance(size, int) else f"?{position % rank}"
         elif step.kind == "cut":
             dims[step.dims[0]] = f"?{step.dims[0] % rank}"
         elif step.kind == "fold":

@@ -38,6 +38,17 @@ FUNCTIONS: dict[str, tuple[tuple[int, tuple[Dimension, ...], str], ...]] = {
 }
 """Argument number, shape and dtype that a function is usually given."""
 
+OF_LOSSES = {
+    "MSELoss": "mse_loss",
+    "L1Loss": "l1_loss",
+    "SmoothL1Loss": "smooth_l1_loss",
+    "BCELoss": "binary_cross_entropy",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "CrossEntropyLoss": "cross_entropy",
+    "NLLLoss": "nll_loss",
+}
+"""The functions that modules are which are made where they are called: `nn.MSELoss()(x, y)`."""
+
 INDEXING = frozenset(
     ("scatter", "scatter_", "scatter_add_", "gather", "index_select", "index_add", "one_hot", "nll_loss")
 )

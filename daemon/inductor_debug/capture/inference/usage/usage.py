@@ -6,6 +6,7 @@ told of the argument itself.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from torch import nn
 from inductor_debug.capture.inference.specs.specs import TensorSpec
 from inductor_debug.capture.inference.usage.shape_steps import ShapeStep, added, undone
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.loading import is_installed, is_standard
 
 
 def own_class(annotation: Any, near: Any) -> type | None:
@@ -29,6 +31,12 @@ def own_class(annotation: Any, near: Any) -> type | None:
     return None if owner in ("torch", "builtins", "typing", "collections", "numpy", "jaxtyping") else annotation
 
 
+def is_own_function(value: Any) -> bool:
+    """Whether something is a function of the project's own files, so that its text may be followed."""
+    code = foreign.code_of(value) if inspect.isfunction(value) else None
+    return code is not None and not (is_installed(code.co_filename) or is_standard(code.co_filename))
+
+
 _IMAGE_RANK = 4
 
 
@@ -36,7 +44,8 @@ _IMAGE_RANK = 4
 class Usage:
     """What a function does with one argument, or with one element of it.
 
-    `specs` are what takes it accepts. `ranks` are exact, `minimum` is a bound, `likely` are only probable. `parts` are
+    `specs` are what takes it accepts, `accepted` the ranks that each of those takes. `ranks` are exact, `minimum` is a
+    bound, `likely` are only probable. `parts` are
     its elements by key or index (from the end where that is negative) where it is a container, `count` is the length
     of a sequence. `roles` are "flag",
     "text", "number", "callable" and "tensor" as the code shows them, `names` what the code calls its dimensions.
@@ -55,6 +64,7 @@ class Usage:
     texts: list[str] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
     likely: list[int] = field(default_factory=list)
+    accepted: list[frozenset[int]] = field(default_factory=list)
     indexes: bool = False
     cast: bool = False
     weak: list[TensorSpec] = field(default_factory=list)
@@ -148,12 +158,16 @@ class Tracked:
 
     def takes(self, specs: list[TensorSpec], *, weakly: bool = False) -> None:
         """Takes down what somebody accepts of this value; `weakly` where a module would know better."""
+        ranks: set[int] = set()
         for spec in specs:
             found = undone(spec, self.steps)
+            ranks.update(len(item.dims) for item in found)
             # What embeds numbers takes any shape; what takes time first after it is sure.
             sure = [item for item in found if item.dims == ("T", "B") and item.dtype == "int64"]
             self.usage.specs[:0] = sure
             (self.usage.weak if weakly else self.usage.specs).extend(found)
+        if ranks and not weakly:
+            self.usage.accepted.append(frozenset(ranks))
         self.usage.role("tensor")
         for peer in self.peers:
             peer.takes(specs, weakly=weakly)

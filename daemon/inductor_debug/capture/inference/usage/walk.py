@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import torch
 from torch import nn
 
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.usage.argument_values import ArgumentValues
 from inductor_debug.capture.inference.usage.local_names import WalkBudget, part_of
+from inductor_debug.capture.inference.usage.shape_steps import ShapeStep
 from inductor_debug.capture.inference.usage.usage import Tracked, Usage, own_class
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 from inductor_debug.capture.runtime import foreign
@@ -50,7 +52,7 @@ class UsageWalk(ArgumentValues):
         """Walks a definition whose parameters are bound."""
         self.tracked.update(bound)
         plain = foreign.plain_function(function)
-        self.globals = foreign.globals_of(plain)
+        self.itself, self.globals = plain, foreign.globals_of(plain)
         if self.owner is not None and tree.args.args:
             first = tree.args.args[0].arg
             self.tracked.pop(first, None)
@@ -127,12 +129,30 @@ class UsageWalk(ArgumentValues):
                     self.unpack(target.elts, expression, part)
                 else:
                     self.tracked[name] = part
+        elif (parts := self.parts_of(expression, len(targets))) is not None:
+            for name in names:
+                self.tracked[name] = parts
         elif isinstance(expression, ast.Tuple) and len(expression.elts) == len(targets):
             for target, item in zip(targets, expression.elts, strict=True):
                 self.assign([target], item)
         else:
             for name in names:
                 self.tracked.pop(name, None)
+
+    def parts_of(self, node: ast.expr, count: int) -> Tracked | None:
+        """What each of `count` names is given by `x.chunk(2, dim=1)` and `torch.split(x, [half] * 2, 1)`."""
+        if not isinstance(node, ast.Call) or read.name_of(node.func) not in ("chunk", "split", "tensor_split"):
+            return None
+        arguments = list(node.args)
+        of_torch = isinstance(node.func, ast.Attribute) and self.named_globally(node.func.value) is torch
+        whole = self.value(arguments.pop(0) if of_torch and arguments else getattr(node.func, "value", node.func))
+        named = next((item.value for item in node.keywords if item.arg == "dim"), None)
+        dim = read.integer(named if named is not None else arguments[1] if len(arguments) > 1 else ast.Constant(0))
+        if whole is None or dim is None:
+            return None
+        sizes = arguments[0] if arguments else None
+        unequal = isinstance(sizes, ast.List | ast.Tuple) and len({ast.dump(item) for item in sizes.elts}) > 1
+        return whole.after(ShapeStep("cut", (dim,)) if unequal else ShapeStep("part", (count, dim)))
 
     def counted(self, node: ast.For) -> tuple[str, int]:
         """The counter of a loop, and how often it goes round, else zero: known where modules are counted.

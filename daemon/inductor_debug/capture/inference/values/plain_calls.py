@@ -11,6 +11,7 @@ import collections
 import copy
 import dataclasses
 import functools
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -119,6 +120,8 @@ class PlainCalls(PlainValues):
         module = isinstance(owner, SymbolicValue) and isinstance(owner.kind, type) and issubclass(owner.kind, nn.Module)
         if module and name in ("to", "cuda", "cpu", "train", "eval", "half", "float", "double", "apply"):
             return owner
+        if name == "_replace" and isinstance(owner, SymbolicValue) and hasattr(owner.kind, "_fields"):
+            return replace(owner, kwargs={**owner.kwargs, **self.arguments(node, names)[1]})
         if is_array(owner) and name in OF_ARRAYS[3:]:
             return method_of(owner, name, [self.value(item, names) for item in node.args], {})
         if name not in METHODS.get(type(owner), ()):

@@ -1,0 +1,58 @@
+"""Examples of how a project's classes are used, as people write them down: in docstrings, and in its README.
+
+Only code is taken, where it is marked as such (`>>> model = Net(64)`, a fenced block), and read as syntax; what is no
+Python is left out. Nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from inductor_debug.capture.inference.construction.project_files import text_of_file
+
+_FENCED = re.compile(
+    r"^[ \t]*```[ \t]*(?:python|py|pycon)?[ \t]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL | re.IGNORECASE
+)
+_PROMPTED = re.compile(r"^[ \t]*(>>>|\.\.\.) ?(.*)$", re.MULTILINE)
+_READMES = ("README.md", "readme.md", "Readme.md", "README.rst")
+_MOST_BLOCKS = 60
+
+
+def examples_in_docstrings(tree: ast.Module) -> Iterator[ast.Module]:
+    """The examples in the docstrings of a file, one for each docstring."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            document = ast.get_docstring(node) or ""
+            if ">>>" in document:
+                yield from _parsed(_prompted(document))
+
+
+@lru_cache(maxsize=4)
+def examples_in_readmes(path: str, root: str) -> tuple[ast.Module, ...]:
+    """The examples in the READMEs of the folders around the file at `path`, the nearest first."""
+    found: list[ast.Module] = []
+    folder = os.path.dirname(path)
+    while True:
+        text = next(filter(None, (text_of_file(os.path.join(folder, name)) for name in _READMES)), "")
+        for block in [item.group(1) for item in _FENCED.finditer(text)][:_MOST_BLOCKS]:
+            found += _parsed(_prompted(block) if block.lstrip().startswith(">>>") else block)
+        above = os.path.dirname(folder)
+        if folder == root or above == folder or not folder.startswith(root):
+            return tuple(found)
+        folder = above
+
+
+def _prompted(text: str) -> str:
+    """The code behind prompts."""
+    return "\n".join(line.group(2) for line in _PROMPTED.finditer(text))
+
+
+def _parsed(code: str) -> Iterator[ast.Module]:
+    try:
+        yield ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return
