@@ -15,13 +15,14 @@ from typing import Any
 import torch
 from inductor_debug_schema import ChangingState, StateChange, StateHolder
 
-from inductor_debug.capture.guards.guard_checks import NOT_SAID, Broken, readable
+from inductor_debug.capture.guards.guard_checks import NOT_SAID, Broken, readable, with_keys
 
 _DEFAULT = re.compile(r"(?P<function>.+)\.__defaults__\[(?P<index>\d+)\]", re.DOTALL)
 _KEYWORD_DEFAULT = re.compile(r"(?P<function>.+)\.__kwdefaults__\['(?P<name>\w+)'\]", re.DOTALL)
 _CELL = re.compile(r"(?P<function>.+)\.__closure__\[(?P<index>\d+)\]\.cell_contents", re.DOTALL)
-_GLOBAL = re.compile(r"G\['(?:__import_\w+'\]\.(?P<imported>\w+)|(?P<own>\w+)'\])")
-_LOCAL = re.compile(r"L\['(?P<name>\w+)'\]")
+_KEY = r"(?P<item>(?:\['[^']*'\]|\[\d+\])*)"
+_GLOBAL = re.compile(rf"G\['(?:__import_\w+'\]\.(?P<imported>\w+)|(?P<own>\w+)'\]){_KEY}")
+_LOCAL = re.compile(rf"L\['(?P<name>\w+)'\]{_KEY}")
 _ATTRIBUTE = re.compile(r"[LG]\['\w+'\].*\.[A-Za-z_]\w*(?:\['[^']*'\])?", re.DOTALL)
 _CONTAINERS = (list, dict, set, frozenset)
 _NUMBERS = (bool, int, float, complex)
@@ -50,7 +51,7 @@ def state_seen(broken: Broken, code: CodeType, scope: dict[str, Any], same_calls
         same_calls: whether all calls are given equal arguments: a parameter that differs is its default then, and an
             argument otherwise.
     """
-    named = _named(broken.source, code, scope, same_calls)
+    named = _named(with_keys(broken.source, scope), code, scope, same_calls)
     if named is None:
         return None
     try:
@@ -119,17 +120,18 @@ def _named(source: str, code: CodeType, scope: dict[str, Any], same_calls: bool)
         function = _function(found["function"], scope)
         return None if function is None else (function.__code__.co_freevars[int(found["index"])], StateHolder.CLOSURE)
     if (found := _GLOBAL.fullmatch(source)) is not None:
-        return found["imported"] or found["own"], StateHolder.GLOBAL
+        return (found["imported"] or found["own"]) + found["item"], StateHolder.GLOBAL
     if (found := _LOCAL.fullmatch(source)) is not None:
-        return _local(found["name"], code, same_calls)
+        return _local(found["name"], found["item"], code, same_calls)
     return (readable(source), StateHolder.ATTRIBUTE) if _ATTRIBUTE.fullmatch(source) is not None else None
 
 
-def _local(name: str, code: CodeType, same_calls: bool) -> tuple[str, StateHolder] | None:
+def _local(name: str, item: str, code: CodeType, same_calls: bool) -> tuple[str, StateHolder] | None:
     if name in code.co_freevars:
-        return name, StateHolder.CLOSURE
+        return name + item, StateHolder.CLOSURE
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    if name not in parameters:
+    # An item of an argument is another matter: whoever called gave another one, or shares the list.
+    if name not in parameters or item:
         return None
     return name, StateHolder.DEFAULT if same_calls else StateHolder.ARGUMENT
 

@@ -183,7 +183,7 @@ def _in_words(code: str, scope: dict[str, Any]) -> str:
         except Exception:
             now = _in_words
         if isinstance(now, _PLAIN):
-            name = _short(readable(_with_keys(match["left"], scope)))
+            name = _short(readable(with_keys(match["left"], scope)))
             return f"`{name}` is {now!r}, not {_short(readable(match['right']))}"
         if now is not _in_words and _is_literal(match["right"]):
             kind = "a tensor" if isinstance(now, torch.Tensor) else _a(type(now).__name__)
@@ -191,7 +191,7 @@ def _in_words(code: str, scope: dict[str, Any]) -> str:
     return f"`{_short(readable(code))}` does not hold"
 
 
-def _with_keys(code: str, scope: dict[str, Any]) -> str:
+def with_keys(code: str, scope: dict[str, Any]) -> str:
     """Items of dictionaries by their keys, which torch knows by number: `counts['calls']`."""
 
     def item(match: re.Match[str]) -> str:
