@@ -60,13 +60,20 @@ _LAZY = {
 }
 """Public names and the modules that define them; `__init__.pyi` says the same to type checkers."""
 
+_CALLED = {
+    "load_ipython_extension": "inductor_debug.jupyter.extension",
+    "unload_ipython_extension": "inductor_debug.jupyter.extension",
+}
+"""What IPython calls by name, and nobody else."""
+
 __all__ = ["__version__", *_LAZY]  # noqa: PLE0604 - names of a table
 
 
 def __getattr__(name: str) -> Any:
     """Loads a public name on first use (PEP 562)."""
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
+    module = _LAZY.get(name) or _CALLED.get(name)
+    if module is not None:
+        return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

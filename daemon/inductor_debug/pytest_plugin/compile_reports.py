@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pytest
@@ -57,7 +57,8 @@ class CompileReporter:
         looked_at = known.pop("stages", ())
         said = self._engine.said(known)
         report = check_with(self._engine.thread, subject, inputs, said, stages=looked_at)
-        made = CompileReport(report.result, report.guards, report.statistics, report.names, self, subject, inputs, said)
+        told = {field.name: getattr(report, field.name) for field in fields(report)}
+        made = CompileReport(**told, reporter=self, subject=subject, inputs=inputs, said=said)
         self._made.append((_name(subject), made))
         return made
 

@@ -6,6 +6,8 @@ reports then do without the excerpt and never fail over it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from inductor_debug_schema import Position
 
 from inductor_debug.engine.notebooks.reading import CellPlace, Notebook, NotebookError, is_notebook, read_notebook
@@ -32,8 +34,8 @@ class ShownText(SourceText):
 class ShownTexts:
     """Reads files once, on first use. `texts` hold what to show for a path in place of what is on disk."""
 
-    def __init__(self, texts: dict[str, str] | None = None) -> None:
-        self._known = {path: ShownText(text) for path, text in (texts or {}).items()}
+    def __init__(self, texts: Mapping[str, str | ShownText] | None = None) -> None:
+        self._known = {path: ShownText(text) if isinstance(text, str) else text for path, text in (texts or {}).items()}
 
     def of(self, path: str) -> ShownText:
         """The text of the file at `path`; without lines if it cannot be read."""

@@ -12,18 +12,29 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from inductor_debug_schema import Checked, FileReport, Finding, Severity, Stage, StageReport, StageState, TargetReport
+from inductor_debug_schema import (
+    Checked,
+    FileReport,
+    Finding,
+    GraphDocument,
+    Severity,
+    Stage,
+    StageReport,
+    StageState,
+    TargetReport,
+)
 from inductor_debug_schema.answers.guards_document import GraphEnd, GraphRecompile, GuardsDocument
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug import __version__
 from inductor_debug.artifacts.savable_report import SavableReport
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.orders.made_documents import guards_of, statistics_of
-from inductor_debug.engine.orders.orders import Order, Performed
+from inductor_debug.engine.orders.made_documents import documents_of, guards_of, statistics_of
+from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.formats.json_report import JsonReport
+from inductor_debug.report.formats.notebook_html import check_inline
 from inductor_debug.report.run_report import CheckedFile, CheckResult, Tool, summary
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
@@ -48,13 +59,17 @@ class CheckReport(SavableReport):
         result: everything, as the reports of the command line have it.
         guards: by target, the captured graphs, what they rely on, where they end, and what compiled them again.
         statistics: by target, what was captured: operators and how often, dtypes, bytes, FLOPs, the peak of memory.
+        captured: by target, the graphs that were captured.
         names: how files are called.
+        sources: the texts that findings point into.
     """
 
     result: CheckResult
     guards: list[GuardsDocument]
     statistics: list[StatisticsDocument]
+    captured: list[GraphDocument]
     names: FileNames
+    sources: ShownTexts
 
     @property
     def findings(self) -> list[Finding]:
@@ -152,8 +167,12 @@ class CheckReport(SavableReport):
         return f"<{type(self).__name__}: {summary(self.result)}>"
 
     def __str__(self) -> str:
-        text = TextReport(self.names, ShownTexts(), Styler(enabled=False))
+        text = TextReport(self.names, self.sources, Styler(enabled=False))
         return "".join([*map(text.file, self.result.files), text.end(self.result)])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return check_inline(self.result, self.names, self.sources)
 
     def _captures(self) -> list[StageReport]:
         stages = self._stages(Stage.MOCK)
@@ -225,7 +244,7 @@ def check_with(
     progress: Tell | None = None,
 ) -> CheckReport:
     """As `check`, with an engine that stays open where there is one, and settings by name."""
-    order = Order(stages=_stages(stages), keep_graphs=True, keep_guards=True)
+    order = check_order(stages)
     with subject_of(subject, inputs) as meant:
         resolver = settings_for(meant, {"artifacts": "off", **said})
 
@@ -235,10 +254,24 @@ def check_with(
         return in_engine(resolver, work) if opened is None else opened.run(resolver, work)
 
 
+def check_order(stages: Sequence[str] = ()) -> Order:
+    """The order for a report.
+
+    Raises:
+        ValueError: there is no such stage.
+    """
+    return Order(stages=_stages(stages), keep_graphs=True, keep_guards=True)
+
+
 async def checked_by(
-    engine: Engine, subject: Subject, order: Order, settings: Settings, tell: Tell | None = None
+    engine: Engine,
+    subject: Subject,
+    order: Order,
+    settings: Settings,
+    tell: Tell | None = None,
+    sources: ShownTexts | None = None,
 ) -> CheckReport:
-    """What a check of a subject tells, by an engine that has its `settings`.
+    """What a check of a subject tells, by an engine that has its `settings`; `sources` are its texts, if not on disk.
 
     Raises:
         OrderFailedError: the file offers no such target, or none at all.
@@ -260,7 +293,14 @@ async def checked_by(
     versions = engine.versions
     tool = Tool("inductor-debug", __version__, versions.torch or None, versions.python or None)
     result = CheckResult((file,), tool, seconds, Severity.WARNING, moment)
-    return CheckReport(result, guards_of(performed.artifacts), _captured(performed), names)
+    return CheckReport(
+        result,
+        guards_of(performed.artifacts),
+        [document for document in statistics_of(performed.artifacts) if document.stage is Stage.MOCK],
+        [document for document, _ in documents_of(performed.artifacts) if document.stage is Stage.MOCK],
+        names,
+        sources or ShownTexts(),
+    )
 
 
 def _about(target: str, report: FileReport) -> FileReport:
@@ -274,10 +314,6 @@ def names_for(subject: Subject) -> FileNames:
     folder, file = os.getcwd(), subject.file
     given = {} if subject.entry else {file.path: file.shown}
     return FileNames(folder, repository_root(folder), given)
-
-
-def _captured(performed: Performed) -> list[StatisticsDocument]:
-    return [document for document in statistics_of(performed.artifacts) if document.stage is Stage.MOCK]
 
 
 def _stages(more: Sequence[str]) -> tuple[Stage, ...]:

@@ -18,6 +18,7 @@ from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders.comparing import diff_order
 from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.formats.notebook_html import diff_inline
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.diff_text import diff_text
@@ -79,6 +80,10 @@ class NumericsReport(SavableReport):
 
     def __repr__(self) -> str:
         return f"<NumericsReport: {self.document.backend} against {self.document.reference}, {self.verdict.value}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return diff_inline(self.document, self.names, ShownTexts())
 
     def __str__(self) -> str:
         return diff_text(self.document, self.names, ShownTexts(), Styler(enabled=False))

@@ -14,7 +14,7 @@ _LINE = re.compile(r"^(?P<indent>\s*)(?:%|!|\?|,|;|/(?=\w))")
 _ASKING = re.compile(r"^(?P<indent>\s*)[\w.*%]+\?{1,2}\s*$")
 _ASSIGNED = re.compile(r"^(?P<target>\s*[\w.,\[\] ()'\"]+?=\s*)(?:%|!)(?!=)")
 _CELL = re.compile(r"^%%(?P<name>\w+)")
-_AROUND = frozenset({"time", "timeit", "capture", "prun", "memit"})
+_AROUND = frozenset({"time", "timeit", "capture", "prun", "memit", "compile_check"})
 """Cell magics whose cell is Python all the same."""
 _MAGIC = "%"
 """Stands for the beginning of a statement that was taken out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,8 +65,13 @@ def read_notebook(content: bytes) -> Notebook:
     language = _language(document)
     if language not in ("", "python", "ipython"):
         raise NotebookError(f"The cells of this notebook are in {language}, not in Python.")
+    return notebook_of(_code_cells(document))
+
+
+def notebook_of(cells: Iterable[tuple[int, str]]) -> Notebook:
+    """Cells with their numbers, in the order in which they run, as one text."""
     lines, starts, numbers = [_PRELUDE], [], []
-    for number, source in _code_cells(document):
+    for number, source in cells:
         starts.append(len(lines))
         numbers.append(number)
         lines += python_of(source).split("\n")
