@@ -1123,7 +1123,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | Growth | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | FunctionGradient | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | Growth | null;
   readonly cause?: string;
   readonly direction?: Direction | null;
   readonly inferred?: boolean;
@@ -1178,6 +1178,18 @@ export interface FreeSize {
 }
 
 /**
+ * A custom autograd function and what is wrong with it, for an argument, or an attribute of its context.
+ *
+ * `factor` is what of the derivative it gives, where it gives a multiple.
+ */
+export interface FunctionGradient {
+  readonly autograd_function: string;
+  readonly gradient_fault: GradientFault;
+  readonly argument: string;
+  readonly factor?: number | null;
+}
+
+/**
  * `inductorDebug.bugReport`: what would be written, of which nothing is on the disk yet.
  *
  * `body` is the text of the issue, Markdown. `missing` says what could not be had, `redacted` how often what was taken
@@ -1191,6 +1203,11 @@ export interface GatheredBugReport {
   readonly missing: readonly string[];
   readonly redacted: Readonly<Record<string, number>>;
 }
+
+/**
+ * What is wrong with a custom autograd function.
+ */
+export type GradientFault = "missing" | "multiple" | "wrong" | "straight-through" | "kept";
 
 /**
  * One graph, its nodes in topological order. Names are unique within a document (`0`, `0.forward`, `1.backward`).
@@ -2565,7 +2582,7 @@ export interface SpecialisedSize {
 /**
  * How deep a look at a target went; each stage refines the one before.
  */
-export type Stage = "load" | "preview" | "mock" | "aot" | "inductor" | "comparison";
+export type Stage = "load" | "preview" | "mock" | "aot" | "inductor" | "gradients" | "comparison";
 
 /**
  * All runs of a target in a stage; the last one saw most. `place` is where the target is offered.

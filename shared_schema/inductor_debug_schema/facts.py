@@ -12,6 +12,7 @@ from typing import Union
 
 from inductor_debug_schema.compiling.capture_facts import (
     EagerFunction,
+    FunctionGradient,
     GraphBreak,
     InstanceVersions,
     OverwrittenTensor,
@@ -316,6 +317,7 @@ Facts = Union[
     Recompilation,
     InstanceVersions,
     EagerFunction,
+    FunctionGradient,
     IdleIgnore,
     CpuFallback,
     Restickified,

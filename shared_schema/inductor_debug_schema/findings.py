@@ -48,6 +48,8 @@ class Stage(str, Enum):
     """AOTAutograd captured forward and backward."""
     INDUCTOR = "inductor"
     """Inductor lowered the graphs to kernels."""
+    GRADIENTS = "gradients"
+    """Custom autograd functions were held against the derivative of what they compute."""
     COMPARISON = "comparison"
     """What a backend computes was compared with what eager PyTorch does; no analysis has this stage."""
 

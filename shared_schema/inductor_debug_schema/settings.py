@@ -152,11 +152,12 @@ SETTINGS = (
         "stages",
         SettingKind.CHOICES,
         "How deep to look: `preview` runs the model on fake tensors, `mock` captures its graphs with `torch.compile`, "
-        "`aot` makes forward and backward graphs of them, `inductor` kernels.",
+        "`aot` makes forward and backward graphs of them, `inductor` kernels; `gradients` holds custom autograd "
+        "functions against the derivative of what they compute.",
         "Not set: what `pyproject.toml` says, otherwise the first two.",
         scope=_RESOURCE,
         project=True,
-        choices=_choices("preview", "mock", "aot", "inductor"),
+        choices=_choices("preview", "mock", "aot", "inductor", "gradients"),
         example='["preview", "mock"]',
     ),
     Setting(

@@ -10,6 +10,7 @@ from inductor_debug_schema import Stage
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, why_no_kernels
+from inductor_debug.capture.gradients.gradient_stage import run_gradients
 from inductor_debug.capture.inductor.inductor_stage import run_inductor
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
@@ -18,7 +19,12 @@ from inductor_debug.capture.stages.mock import run_mock
 from inductor_debug.capture.stages.preview import run_preview
 
 StageRunner = Callable[[BuiltTarget, SourceMap], StageOutcome]
-_RUNNERS: dict[Stage, StageRunner] = {Stage.PREVIEW: run_preview, Stage.MOCK: run_mock, Stage.AOT: run_aot}
+_RUNNERS: dict[Stage, StageRunner] = {
+    Stage.PREVIEW: run_preview,
+    Stage.MOCK: run_mock,
+    Stage.AOT: run_aot,
+    Stage.GRADIENTS: run_gradients,
+}
 HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
 """What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
 

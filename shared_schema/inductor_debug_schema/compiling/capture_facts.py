@@ -196,6 +196,34 @@ class OverwrittenTensor:
     needing: str
 
 
+class GradientFault(str, Enum):
+    """What is wrong with a custom autograd function."""
+
+    MISSING = "missing"
+    """It gives no gradient for an argument that its result depends on."""
+    MULTIPLE = "multiple"
+    """It gives the derivative times a number."""
+    WRONG = "wrong"
+    """It gives something else than the derivative."""
+    STRAIGHT_THROUGH = "straight-through"
+    """It gives a gradient where its result is piecewise constant."""
+    KEPT = "kept"
+    """It keeps a tensor as an attribute of its context."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionGradient:
+    """A custom autograd function and what is wrong with it, for an argument, or an attribute of its context.
+
+    `factor` is what of the derivative it gives, where it gives a multiple.
+    """
+
+    autograd_function: str
+    gradient_fault: GradientFault
+    argument: str
+    factor: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class EagerFunction:
     """A function that runs eagerly: so many of its operations are in no graph."""

@@ -19,6 +19,8 @@ export function stage(name: Stage): string {
       return t("forward and backward");
     case "inductor":
       return t("kernels");
+    case "gradients":
+      return t("gradients");
     case "comparison":
       return t("comparison");
   }

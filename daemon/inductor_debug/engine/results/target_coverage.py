@@ -37,6 +37,7 @@ _WHAT_ENDED = {
     Stage.MOCK: "its capture by torch.compile",
     Stage.AOT: "the capture of its forward and backward",
     Stage.INDUCTOR: "its way to kernels",
+    Stage.GRADIENTS: "the look at its gradients",
 }
 _WORDS = {
     Shortfall.NO_INPUTS: "no inputs are known that it runs with",

@@ -14,6 +14,7 @@ _NAMES = {
     Stage.MOCK: "capture",
     Stage.AOT: "forward and backward",
     Stage.INDUCTOR: "kernels",
+    Stage.GRADIENTS: "gradients",
     Stage.COMPARISON: "comparison",
 }
 

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 0.4
 UNASKED = frozenset({"edited", "changed on disk", "settings changed"})
 """Causes of analyses that the user does not wait for: a bar for each of those would only flicker."""
-_PERCENTAGES = {None: 0, Stage.LOAD: 5, Stage.PREVIEW: 25, Stage.MOCK: 50, Stage.AOT: 70, Stage.INDUCTOR: 85}
+_PERCENTAGES = {
+    None: 0,
+    Stage.LOAD: 5,
+    Stage.PREVIEW: 25,
+    Stage.MOCK: 50,
+    Stage.AOT: 70,
+    Stage.INDUCTOR: 85,
+    Stage.GRADIENTS: 90,
+}
 """How far along each stage is when it begins; nobody can know better, and a bar must only never go back."""
 
 logger = logging.getLogger(__name__)

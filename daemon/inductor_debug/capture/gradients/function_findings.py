@@ -1,0 +1,98 @@
+"""Findings about custom autograd functions, at what their `backward` returns, or where `forward` keeps a tensor."""
+
+from __future__ import annotations
+
+import ast
+
+from inductor_debug_schema import Finding, FunctionGradient, GradientFault, Location, Severity, Stage
+
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.gradients.derivatives import WrongGradient
+from inductor_debug.capture.gradients.function_calls import FunctionCall
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime import foreign
+from inductor_debug.rules.words.gradient_words import sentence_of
+from inductor_debug.source.syntax_tree import tree_of
+
+_RULE = "autograd-function"
+_FORWARDS = ("setup_context", "forward")
+
+
+def gradient_finding(call: FunctionCall, judged: WrongGradient, target: BuiltTarget, sources: SourceMap) -> Finding:
+    """The gradient of one argument, which is not the derivative of what `forward` computes."""
+    facts = FunctionGradient(call.function.__name__, judged.fault, _name_of(call, judged.argument), judged.factor)
+    place = _returned(call, judged.argument, sources) or target.location
+    return _finding(facts, place, target)
+
+
+def kept_finding(call: FunctionCall, name: str, target: BuiltTarget, sources: SourceMap) -> Finding:
+    """A tensor that is kept as an attribute of the context."""
+    facts = FunctionGradient(call.function.__name__, GradientFault.KEPT, name)
+    return _finding(facts, _assigned(call, name, sources) or target.location, target)
+
+
+def _finding(facts: FunctionGradient, place: Location, target: BuiltTarget) -> Finding:
+    meant = facts.gradient_fault in (GradientFault.STRAIGHT_THROUGH, GradientFault.KEPT)
+    return Finding(
+        rule=_RULE,
+        severity=Severity.INFORMATION if meant else Severity.WARNING,
+        message=sentence_of(facts),
+        path=place.path,
+        range=place.range,
+        stage=Stage.GRADIENTS,
+        target=target.name,
+        facts=facts,
+    )
+
+
+def _name_of(call: FunctionCall, number: int) -> str:
+    """What `forward` calls an argument of `apply`."""
+    code = foreign.code_of(foreign.attribute(call.function, "forward"))
+    own = foreign.namespace(call.function).get("setup_context") is not None
+    names = code.co_varnames[: code.co_argcount] if code is not None else ()
+    at = number if own else number + 1
+    return names[at] if at < len(names) else f"argument {number + 1}"
+
+
+def _returned(call: FunctionCall, number: int, sources: SourceMap) -> Location | None:
+    """The expression that is the gradient, in the last `return` of `backward`; else the name of the method."""
+    found = _method(call, "backward", sources)
+    if found is None:
+        return None
+    path, method = found
+    returns = [node.value for node in ast.walk(method) if isinstance(node, ast.Return) and node.value is not None]
+    if not returns:
+        return sources.location_of(path, method)
+    last = max(returns, key=lambda node: node.lineno)
+    if isinstance(last, ast.Tuple) and number < len(last.elts):
+        last = last.elts[number]
+    return sources.location_of(path, last)
+
+
+def _assigned(call: FunctionCall, name: str, sources: SourceMap) -> Location | None:
+    for method_name in _FORWARDS:
+        found = _method(call, method_name, sources)
+        for node in ast.walk(found[1]) if found is not None else ():
+            if isinstance(node, ast.Assign) and any(
+                isinstance(each, ast.Attribute) and each.attr == name for each in node.targets
+            ):
+                return sources.location_of(found[0], node) if found is not None else None
+    return None
+
+
+def _method(call: FunctionCall, name: str, sources: SourceMap) -> tuple[str, ast.FunctionDef] | None:
+    code = foreign.code_of(foreign.attribute(call.function, name))
+    text = sources.text(code.co_filename) if code is not None else None
+    if code is None or text is None:
+        return None
+    try:
+        tree = tree_of("\n".join(text.lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    named = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name)
+    last = code.co_firstlineno
+    return next(((code.co_filename, node) for node in named if _begins(node) <= last <= node.lineno), None)
+
+
+def _begins(node: ast.FunctionDef) -> int:
+    return min([node.lineno, *(each.lineno for each in node.decorator_list)])

@@ -1,0 +1,59 @@
+"""A look at the custom autograd functions that a target calls: each one's gradients beside its derivative.
+
+The target runs once to see which it calls, and each of them again on small real tensors. Functions of libraries are
+theirs to test.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import torch
+from inductor_debug_schema import Finding, Stage, StageReport, StageState
+
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.gradients.derivatives import UncheckableError, judge
+from inductor_debug.capture.gradients.function_calls import FunctionCall, function_calls
+from inductor_debug.capture.gradients.function_findings import gradient_finding, kept_finding
+from inductor_debug.capture.running.modules import Snapshot
+from inductor_debug.capture.running.stage_results import StageOutcome
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.quiet import quiet
+from inductor_debug.capture.tensors.fake_mode import without_modes
+from inductor_debug.rules.recording.ops import Recording
+
+
+def run_gradients(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
+    """Runs `target`, and checks each function of the project's that it calls; what it raises other stages tell."""
+
+    def own(function: type) -> bool:
+        code = foreign.code_of(foreign.attribute(function, "backward"))
+        return code is not None and sources.in_project(code.co_filename)
+
+    snapshot = Snapshot(target)
+    ended = True
+    with quiet(), target.fake_mode or contextlib.nullcontext(), function_calls(own) as calls:
+        try:
+            with torch.enable_grad(), torch.compiler.set_stance("force_eager"):
+                target.function(*target.args, **target.kwargs)
+        except (Exception, SystemExit):
+            ended = False
+    snapshot.restore()
+    findings: list[Finding] = []
+    notes: list[str] = []
+    for call in calls:
+        findings += [kept_finding(call, name, target, sources) for name in call.kept]
+        try:
+            findings += _of_gradients(call, target, sources)
+        except UncheckableError as error:
+            notes.append(f"The gradients of {call.function.__name__} could not be checked: {error}.")
+    notes.insert(0, f"Gradients of {len(calls)} custom autograd functions were looked at.")
+    report = StageReport(Stage.GRADIENTS, StageState.DONE if ended else StageState.FAILED, 0.0, notes=notes)
+    return StageOutcome(Recording(), report, findings, retry_real=False)
+
+
+def _of_gradients(call: FunctionCall, target: BuiltTarget, sources: SourceMap) -> list[Finding]:
+    with quiet(), without_modes(), torch.enable_grad():
+        judged = judge(call)
+    return [gradient_finding(call, each, target, sources) for each in judged]
