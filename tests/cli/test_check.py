@@ -29,6 +29,15 @@ def test_a_finding_is_shown_with_its_source_and_fails_the_command(command: Comma
     assert ran.err == ""
 
 
+def test_for_language_models_a_finding_is_a_line(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    ran = command("check", "model.py", "--format", "llm")
+    first, *others = ran.out.splitlines()
+    assert first.startswith("model.py:1:1 warning dtype | y = x.double() | .double() is not supported")
+    assert others[-1].startswith("1 finding (1 warning) in 1 file")
+    assert ran.err == ""
+
+
 def test_a_clean_file_passes(command: Command, write: Write) -> None:
     write("model.py", CLEAN)
     ran = command("check", "model.py")

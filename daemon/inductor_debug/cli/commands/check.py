@@ -116,7 +116,7 @@ class _Check:
             console.say(left_out)
         if arguments.diff:
             return int(ExitCode.FINDINGS if any(file.fixes for file in fixed) else ExitCode.CLEAN)
-        if not arguments.quiet and (arguments.output or arguments.format not in ("text", "github")):
+        if not arguments.quiet and (arguments.output or arguments.format not in ("text", "github", "llm")):
             for line in filter(None, (summary(result), coverage_line(result.files, ShownTexts()))):
                 console.say(line)
         return int(result.exit_code())

@@ -10,7 +10,7 @@ from inductor_debug.report.run_report import Renderer
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 
-FORMATS = ("text", "json", "html", "sarif", "github", "junit")
+FORMATS = ("text", "json", "html", "sarif", "github", "junit", "llm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,10 @@ def renderer(view: ReportView, places: FileNames) -> Renderer:
         from inductor_debug.report.formats.junit import JunitReport
 
         return JunitReport(places, sources)
+    if view.format == "llm":
+        from inductor_debug.report.formats.brief import LlmReport
+
+        return LlmReport(places, sources)
     from inductor_debug.report.text.text import TextReport
 
     return TextReport(places, sources, view.styler, verbose=view.verbose, quiet=view.quiet)

@@ -58,4 +58,5 @@ def _listed(meanings: dict[str, str]) -> Iterator[str]:
 def _text(words: str) -> str:
     """Text that man(7) takes for nothing else."""
     escaped = words.replace("\\", "\\e").replace("-", "\\-")
+    escaped = "".join(c if c.isascii() else f"\\[u{ord(c):04X}]" for c in escaped)
     return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped

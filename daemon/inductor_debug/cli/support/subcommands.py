@@ -56,6 +56,7 @@ COMMANDS = {
     "doctor": Subcommand(
         "inductor_debug.cli.commands.doctor", "say what is found, what is missing, and what to do about it"
     ),
+    "mcp": Subcommand("inductor_debug.cli.commands.mcp", "serve coding agents: check, diff, bisect … as their tools"),
     "completion": Subcommand(
         "inductor_debug.cli.commands.completion", "print what completes commands and options in your shell"
     ),
