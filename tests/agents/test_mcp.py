@@ -14,7 +14,7 @@ import needed
 import psutil
 import pytest
 from inductor_debug.agents.allowed_folders import AllowedFolders, OutsideError
-from inductor_debug.agents.short_answers import MOST_CHARACTERS, CheckAnswer, fitted
+from inductor_debug.agents.short_answers import MOST_CHARACTERS, ShortCheck, fitted
 from inductor_debug.agents.tools import AgentTools
 from inductor_debug.report.formats.brief import BriefFinding
 
@@ -156,11 +156,11 @@ def test_a_root_that_begins_like_another_is_another(tmp_path: Path) -> None:
 
 def test_an_answer_has_a_limit_and_says_what_it_left_out() -> None:
     finding = BriefFinding("dtype", "warning", "model.py:1:1", "x" * 100, "y" * 500, "Net", "aten.mm", 1, [], "f")
-    answer = fitted(CheckAnswer("500 findings", [finding] * 500, ["z" * 300] * 3, ""))
+    answer = fitted(ShortCheck("500 findings", [finding] * 500, ["z" * 300] * 3, ""))
     assert len(json.dumps(answer, default=vars)) <= MOST_CHARACTERS + 200
     assert answer.left_out == {"findings": 500 - len(answer.findings)}
     assert len(answer.unchecked) == 3
-    long = fitted(CheckAnswer("s" * 50_000, [], [], ""))
+    long = fitted(ShortCheck("s" * 50_000, [], [], ""))
     assert long.left_out["summary"] == 46_000
 
 

@@ -15,7 +15,7 @@ _LONGEST_TEXT = 4_000
 
 
 @dataclass(frozen=True)
-class CheckAnswer:
+class ShortCheck:
     """What a check found; `unchecked` says what nobody knows about, and why. Read it before "no findings"."""
 
     summary: str
@@ -34,7 +34,7 @@ class OperatorCount:
 
 
 @dataclass(frozen=True)
-class GraphAnswer:
+class ShortGraph:
     """What `torch.compile` captured of a target; `text` is the address of the resource with all nodes."""
 
     target: str
@@ -50,7 +50,7 @@ class GraphAnswer:
 
 
 @dataclass(frozen=True)
-class RuleAnswer:
+class ShortRule:
     """A rule's page: what it means, why, an example, how to fix and how to silence it."""
 
     rule: str
@@ -70,7 +70,7 @@ class DiffRow:
 
 
 @dataclass(frozen=True)
-class DiffAnswer:
+class ShortDiff:
     """Whether a backend computes what the model means: `pass`, `suspicious`, `wrong` or `failed`; and the blame."""
 
     target: str
@@ -84,7 +84,7 @@ class DiffAnswer:
 
 
 @dataclass(frozen=True)
-class BisectAnswer:
+class ShortBisect:
     """Which layer of the compiler goes wrong first, the rungs that were climbed, and what is to blame."""
 
     target: str
@@ -96,7 +96,7 @@ class BisectAnswer:
 
 
 @dataclass(frozen=True)
-class ReproAnswer:
+class ShortRepro:
     """The smallest script that shows a failure, `verified` where it ran in a clean process. `text` is its address."""
 
     verified: bool
@@ -106,7 +106,7 @@ class ReproAnswer:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-Answer = TypeVar("Answer", CheckAnswer, GraphAnswer, RuleAnswer, DiffAnswer, BisectAnswer, ReproAnswer)
+Answer = TypeVar("Answer", ShortCheck, ShortGraph, ShortRule, ShortDiff, ShortBisect, ShortRepro)
 
 
 def fitted(answer: Answer, most: int = MOST_CHARACTERS) -> Answer:

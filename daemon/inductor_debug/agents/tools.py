@@ -18,14 +18,14 @@ from inductor_debug_schema.answers.guards_document import GuardsDocument
 
 from inductor_debug.agents.allowed_folders import AllowedFolders
 from inductor_debug.agents.short_answers import (
-    BisectAnswer,
-    CheckAnswer,
-    DiffAnswer,
     DiffRow,
-    GraphAnswer,
     OperatorCount,
-    ReproAnswer,
-    RuleAnswer,
+    ShortBisect,
+    ShortCheck,
+    ShortDiff,
+    ShortGraph,
+    ShortRepro,
+    ShortRule,
     fitted,
 )
 from inductor_debug.engine.engine import Engine
@@ -67,7 +67,7 @@ class AgentTools:
         self._engine: Engine | None = None
         self._kept: OrderedDict[str, str] = OrderedDict()
 
-    async def check(self, path: str, accelerator: str | None = None, stages: list[str] | None = None) -> CheckAnswer:
+    async def check(self, path: str, accelerator: str | None = None, stages: list[str] | None = None) -> ShortCheck:
         """Checks the models of a Python file: whether they compile and run, and which expression is to blame if not.
 
         `path` is FILE or FILE::TARGET. `accelerator` is a name such as h100 or spyre. `stages` adds "aot" (backward
@@ -77,7 +77,7 @@ class AgentTools:
         report, places, sources = await self._checked(path, chosen, stages or [])
         brief = BriefFindings(places, sources)
         return fitted(
-            CheckAnswer(
+            ShortCheck(
                 summary=summary(report.result),
                 findings=[brief.of(finding) for _, finding in report.result.findings()],
                 unchecked=unchecked(report.result.files),
@@ -85,7 +85,7 @@ class AgentTools:
             )
         )
 
-    async def graph_summary(self, target: str) -> GraphAnswer:
+    async def graph_summary(self, target: str) -> ShortGraph:
         """What torch.compile captures of FILE::TARGET.
 
         Graphs, where they break, what compiles again, operators, FLOPs and peak memory. The resource in `text` has
@@ -99,7 +99,7 @@ class AgentTools:
         text = GraphText(places, sources, Styler(enabled=False)).text(document)
         placed = _Places(places, sources)
         return fitted(
-            GraphAnswer(
+            ShortGraph(
                 target=document.target,
                 graphs=len(document.graphs),
                 graph_breaks=[f"{placed.of(end.path, end.range)}{end.text}" for end in guards.breaks],
@@ -112,11 +112,11 @@ class AgentTools:
             )
         )
 
-    async def explain(self, rule: str) -> RuleAnswer:
+    async def explain(self, rule: str) -> ShortRule:
         """What a rule means, such as `graph-break`: why it matters, an example, how to mend and how to silence it."""
-        return fitted(RuleAnswer(rule, find(rule.strip().lower()).page.text))
+        return fitted(ShortRule(rule, find(rule.strip().lower()).page.text))
 
-    async def diff(self, target: str, backend: str = "inductor", gradients: bool = False) -> DiffAnswer:
+    async def diff(self, target: str, backend: str = "inductor", gradients: bool = False) -> ShortDiff:
         """Runs FILE::TARGET in eager and with a backend, and judges the difference by what precision explains.
 
         `backend` is inductor, aot_eager, or an accelerator, which is emulated. The expression at fault is in `blame`.
@@ -129,7 +129,7 @@ class AgentTools:
         document = _only(performed.documents(DiffDocument), subject)
         placed = _Places(*self._shown(subject))
         return fitted(
-            DiffAnswer(
+            ShortDiff(
                 target=document.target,
                 backend=document.backend,
                 reference=document.reference,
@@ -145,7 +145,7 @@ class AgentTools:
             )
         )
 
-    async def bisect(self, target: str, backends: list[str] | None = None) -> BisectAnswer:
+    async def bisect(self, target: str, backends: list[str] | None = None) -> ShortBisect:
         """Climbs a ladder of backends with FILE::TARGET and names the first layer of the compiler that goes wrong.
 
         Then the graph, pass, operation and expression. Takes minutes.
@@ -160,7 +160,7 @@ class AgentTools:
         parts = () if guilty is None else (guilty.backend, guilty.graph, guilty.pass_, guilty.op, guilty.node)
         place = "" if guilty is None else placed.of(guilty.path, guilty.range)
         return fitted(
-            BisectAnswer(
+            ShortBisect(
                 target=document.target,
                 verdict=document.verdict.value,
                 ladder=[f"{rung.backend} {rung.state.value}: {rung.why}" for rung in document.ladder],
@@ -169,7 +169,7 @@ class AgentTools:
             )
         )
 
-    async def repro(self, target: str, rule: str = "", line: int | None = None, backend: str = "") -> ReproAnswer:
+    async def repro(self, target: str, rule: str = "", line: int | None = None, backend: str = "") -> ShortRepro:
         """Reduces what goes wrong with FILE::TARGET to the smallest script that shows it, run in a clean process.
 
         It is about a finding of `rule`, or at `line` (from 1), or what `backend` does wrong. Takes seconds to minutes.
@@ -186,7 +186,7 @@ class AgentTools:
                 found = await proved(await carried_out(engine, subject, order, None), settings)
         script = found.script or ""
         text = self._keep("repro.py", script) if script else ""
-        return fitted(ReproAnswer(found.document.verified, found.document.why, script, text))
+        return fitted(ShortRepro(found.document.verified, found.document.why, script, text))
 
     def kept(self) -> list[str]:
         """The addresses of the texts that answers named, the newest last."""

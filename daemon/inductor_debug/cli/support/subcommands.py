@@ -38,8 +38,8 @@ COMMANDS = {
     "report": Subcommand(
         "inductor_debug.cli.commands.report", "check, and put what was found into one page to pass on"
     ),
-    "list": Subcommand("inductor_debug.cli.commands.listing", "list the artifacts that were kept"),
-    "clean": Subcommand("inductor_debug.cli.commands.clean", "remove artifacts that were kept"),
+    "list": Subcommand("inductor_debug.cli.commands.upkeep.listing", "list the artifacts that were kept"),
+    "clean": Subcommand("inductor_debug.cli.commands.upkeep.clean", "remove artifacts that were kept"),
     "serve": Subcommand("inductor_debug.cli.commands.serve", "run the language server that editors start"),
     "watch": Subcommand(
         "inductor_debug.cli.commands.watch", "run the daemon headless and show findings after every save"
@@ -54,11 +54,11 @@ COMMANDS = {
         "inductor_debug.cli.commands.bug_report", "put everything that an issue needs into one zip"
     ),
     "doctor": Subcommand(
-        "inductor_debug.cli.commands.doctor", "say what is found, what is missing, and what to do about it"
+        "inductor_debug.cli.commands.upkeep.doctor", "say what is found, what is missing, and what to do about it"
     ),
     "mcp": Subcommand("inductor_debug.cli.commands.mcp", "serve coding agents: check, diff, bisect … as their tools"),
     "completion": Subcommand(
-        "inductor_debug.cli.commands.completion", "print what completes commands and options in your shell"
+        "inductor_debug.cli.commands.upkeep.completion", "print what completes commands and options in your shell"
     ),
     "bench": Subcommand("inductor_debug.cli.commands.bench", "measure the speed that we promise (in a checkout)"),
 }
