@@ -32,8 +32,10 @@ function fail(message) {
 
 /** Runs a program to its end and gives its exit status. */
 function run(command, args, options = {}) {
-  // Thousands of processes are started: what they load is compiled once, whatever the environment says of that.
-  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "", PATH: `${BIN}${delimiter}${process.env.PATH}`, ...options.env };
+  // Thousands of processes are started: what they load is compiled once, whatever the environment says of that. And
+  // the makers of mkdocs' themes and plugins quarrel over its successor in every build.
+  const quiet = { NO_MKDOCS_2_WARNING: "1", DISABLE_MKDOCS_2_WARNING: "true", PYTHONDONTWRITEBYTECODE: "" };
+  const env = { ...process.env, ...quiet, PATH: `${BIN}${delimiter}${process.env.PATH}`, ...options.env };
   const child = spawn(command, args, { cwd: ROOT, stdio: "inherit", ...options, env });
   return new Promise((ended) => {
     child.on("error", (error) => fail(`${command} could not be started: ${error.message}`));
@@ -98,7 +100,7 @@ async function setup() {
     await must("installing torch", PYTHON, ["-m", "pip", "install", "--quiet", TORCH]);
   }
   console.error("set-up: installing inductor-debug and what its examples and tests need");
-  await must("installing the project", PYTHON, ["-m", "pip", "install", "--quiet", "--editable", ".[models,dev]"]);
+  await must("installing the project", PYTHON, ["-m", "pip", "install", "--quiet", "--editable", ".[models,dev,docs]"]);
   if (process.platform === "linux" && process.arch === "x64") {
     console.error(`set-up: installing ${TRITON}, for the tests that compile kernels`);
     const where = ["--upgrade", "--no-deps", "--target", TRITON_FOLDER];
@@ -131,6 +133,7 @@ const CHECKS = [
   ["format", ["-m", "ruff", "format", "--check", "."]],
   ["imports", ["-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-logo"]],
   ["types", ["-m", "mypy"]],
+  ["documentation", ["-m", "mkdocs", "build", "--quiet"]],
 ];
 
 /** Three test processes even on two cores: many tests wait for a server or a worker of their own. Failures of tests in quarantine are told. */
@@ -220,6 +223,11 @@ const TASKS = {
       await must("installing nox and uv", python, ["-m", "pip", "install", "--quiet", ...MATRIX_TOOLS]);
     }
     return run(python, ["-m", "nox", ...args], { env: { PATH: `${bin}${delimiter}${process.env.PATH}` } });
+  },
+  /** The documentation site, into build/site. */
+  docs: async (args) => {
+    await setup();
+    return run(PYTHON, ["-m", "mkdocs", "build", ...args]);
   },
   bench: async (args) => {
     await setup();

@@ -1,0 +1,172 @@
+"""Pages of the documentation site that are made of the project itself, so that none of them can say something else.
+
+Run by mkdocs (`mkdocs.yml`, plugin gen-files): a page a rule, a page a command as `--help` says it, the table of
+settings, the public Python names with their docstrings, and what README, ARCHITECTURE and their kin say, section by
+section, with links that lead to pages of the site. Written by hand are only the pages in `docs/`. Needs no torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import re
+from pathlib import Path
+
+import inductor_debug
+import mkdocs_gen_files
+from inductor_debug.cli.support.subcommands import COMMANDS, module_of, parser_of
+from inductor_debug.rules.registry import all_rules
+from inductor_debug_schema.settings import SETTINGS
+
+ROOT = Path(__file__).resolve().parents[1]
+SECTIONS = {
+    "targets": "How a file says what to compile",
+    "accelerators": "Accelerators",
+    "costs": "See what it costs, at least",
+    "graphs": "See what the compiler made of it",
+    "live-tensors": "What is alive at this line?",
+    "comparisons": "Are the numbers right?",
+    "reproducers": "Hand it to somebody",
+    "scripts": "In your own script",
+    "containment": "What your code may do while it is checked",
+    "editors": "Editors",
+    "speed": "How fast",
+    "coverage": "How much is found",
+}
+"""Sections of the README that are pages below `reference/`."""
+DOCUMENTS = {
+    "ARCHITECTURE.md": "project/architecture.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "SECURITY.md": "project/security.md",
+    "CHANGELOG.md": "project/changelog.md",
+}
+LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)\s#]+)(#[\w-]+)?(?=\))")
+HEADING = re.compile(r"^(#{2,6}) (.+)$", re.MULTILINE)
+
+
+def main() -> None:
+    """Writes every page."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    sections = sections_of(readme)
+    pages = {heading: f"reference/{name}.md" for name, heading in SECTIONS.items()}
+    for heading, page in pages.items():
+        write(page, f"# {heading}\n\n{raised(sections[heading])}", "", pages)
+    for document, page in DOCUMENTS.items():
+        write(page, (ROOT / document).read_text(encoding="utf-8"), "", pages)
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        name = page.relative_to(ROOT / "docs").as_posix()
+        write(name, page.read_text(encoding="utf-8"), f"docs/{os.path.dirname(name)}", pages)
+    first = readme.partition("\n## ")[0]
+    write("index.md", f"{first}\n\n[Get started in five minutes](docs/get-started.md)\n", "", pages)
+    rules()
+    commands()
+    settings()
+    python_names()
+
+
+def sections_of(readme: str) -> dict[str, str]:
+    """The sections of the README by their headings, whose own headings are kept."""
+    parts = re.split(r"^## (.+)\n", readme, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def raised(text: str) -> str:
+    """A section with its headings one level up, as those of a page."""
+    return HEADING.sub(lambda match: f"{match[1][1:]} {match[2]}", text)
+
+
+def write(page: str, text: str, folder: str, pages: dict[str, str]) -> None:
+    """Writes a page whose links are told from a folder of the repository; pictures come along."""
+
+    def moved(match: re.Match[str]) -> str:
+        target = os.path.normpath(os.path.join(folder, match[1]))
+        anchor = match[2] or ""
+        return os.path.relpath(site_path(target, anchor, pages), os.path.dirname(page) or ".") + (
+            "" if target == "README.md" else anchor
+        )
+
+    with mkdocs_gen_files.open(page, "w", encoding="utf-8") as file:
+        file.write(LINK.sub(moved, text))
+
+
+def site_path(target: str, anchor: str, pages: dict[str, str]) -> str:
+    """Where a file of the repository is on the site; the file itself, as it is, where it is no page."""
+    if target == "README.md":
+        slug = anchor.removeprefix("#")
+        return next((page for heading, page in pages.items() if slug_of(heading) == slug), "index.md")
+    if target in DOCUMENTS:
+        return DOCUMENTS[target]
+    if target.startswith(("docs/", "reference/")):
+        return target.removeprefix("docs/")
+    source = ROOT / target
+    if source.is_dir():
+        source = next(iter(sorted(source.glob("*.py"))), source / "README.md")
+    copy = f"files/{source.relative_to(ROOT).as_posix()}"
+    # What is no picture is shown as a text, whatever the server makes of its ending.
+    copy += "" if source.suffix in (".png", ".svg") else ".txt"
+    with mkdocs_gen_files.open(copy, "wb") as file:
+        file.write(source.read_bytes())
+    return copy
+
+
+def slug_of(heading: str) -> str:
+    """The anchor of a heading."""
+    return re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-"))
+
+
+def rules() -> None:
+    """A page for each rule, and the list of them."""
+    with mkdocs_gen_files.open("reference/rules/index.md", "w") as index:
+        index.write("# Rules\n\n`inductor-debug explain RULE` prints the same pages.\n\n| rule | finds |\n|---|---|\n")
+        for rule in all_rules():
+            index.write(f"| [`{rule.id}`]({rule.id}.md) | {rule.summary} |\n")
+            with mkdocs_gen_files.open(f"reference/rules/{rule.id}.md", "w") as page:
+                page.write(rule.page.text)
+
+
+def commands() -> None:
+    """What `--help` says of each command."""
+    os.environ["COLUMNS"] = "110"
+    with mkdocs_gen_files.open("reference/commands.md", "w") as page:
+        page.write("# Commands\n\n")
+        page.writelines(f"- [`{name}`](#{name}): {command.summary}\n" for name, command in COMMANDS.items())
+        for name in COMMANDS:
+            parser = parser_of({name: module_of(name)})
+            page.write(f"\n## {name}\n\n```text\n{help_of(parser, name)}\n```\n")
+
+
+def help_of(parser: argparse.ArgumentParser, name: str) -> str:
+    """The help of a subcommand."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+        parser.parse_args([name, "--help"])
+    return said.getvalue().rstrip()
+
+
+def settings() -> None:
+    """Every setting: its key in `pyproject.toml`, its key in the editor, and what it means."""
+    with mkdocs_gen_files.open("reference/settings.md", "w") as page:
+        page.write(
+            "# Settings\n\nNearest first: the command line, the editor's settings, environment variables, "
+            "`[tool.inductor-debug]` in the nearest `pyproject.toml`.\n\n"
+            "| `pyproject.toml` | editor | meaning |\n|---|---|---|\n"
+        )
+        for setting in SETTINGS:
+            project = f"`{setting.name}`" if setting.project else ""
+            editor = f"`inductorDebug.{setting.editor_key}`" if setting.scope else ""
+            meaning = " ".join(filter(None, (setting.meaning, setting.unset))).replace("|", "\\|")
+            choices = ", ".join(f"`{choice.value}`" for choice in setting.choices)
+            page.write(f"| {project} | {editor} | {meaning}{f' One of {choices}.' if choices else ''} |\n")
+
+
+def python_names() -> None:
+    """The public names of the package, from their docstrings."""
+    with mkdocs_gen_files.open("reference/python.md", "w") as page:
+        page.write("# Python\n\n`import inductor_debug` imports no torch; each name loads what it needs.\n")
+        for name in sorted(set(inductor_debug.__all__) - {"__version__"}):
+            page.write(f"\n::: inductor_debug.{name}\n")
+
+
+main()
