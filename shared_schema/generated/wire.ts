@@ -1583,7 +1583,8 @@ export interface JobRequest {
  *
  * `language` is "cpp", "triton", "extern" or "python"; `nodes` are names of nodes in the graph `graph`, which is the
  * post-grad graph that the kernel was generated from. `places` are the expressions they come from, most nodes first.
- * `build` is what a compiler made of it, None where it was not asked.
+ * `build` is what a compiler made of it, None where it was not asked. `unfused` are kernels that could have been part
+ * of this one.
  */
 export interface Kernel {
   readonly name: string;
@@ -1593,6 +1594,7 @@ export interface Kernel {
   readonly nodes?: readonly string[];
   readonly places?: readonly Location[];
   readonly build?: KernelBuild | null;
+  readonly unfused?: readonly UnfusedKernel[];
 }
 
 /**
@@ -3159,6 +3161,15 @@ export interface TriedWay {
   readonly problem?: string;
   readonly dtype?: string;
   readonly modules?: readonly string[];
+}
+
+/**
+ * A kernel that reads what another one writes, or the other way round (`reads`), and why they are two.
+ */
+export interface UnfusedKernel {
+  readonly kernel: string;
+  readonly reads: boolean;
+  readonly why: string;
 }
 
 /**

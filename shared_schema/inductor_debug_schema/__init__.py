@@ -146,6 +146,7 @@ from inductor_debug_schema.graphs import (
     Mark,
     NodeRole,
     OperationKind,
+    UnfusedKernel,
 )
 from inductor_debug_schema.job_tasks import (
     BisectTask,
@@ -341,6 +342,7 @@ __all__ = [
     "KernelLoop",
     "CompiledText",
     "KernelBuild",
+    "UnfusedKernel",
     "MemoryAccess",
     "Occupancy",
     "OccupancyLimit",

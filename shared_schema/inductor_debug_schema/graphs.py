@@ -124,12 +124,22 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfusedKernel:
+    """A kernel that reads what another one writes, or the other way round (`reads`), and why they are two."""
+
+    kernel: str
+    reads: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel that Inductor generated, or an external one that it calls.
 
     `language` is "cpp", "triton", "extern" or "python"; `nodes` are names of nodes in the graph `graph`, which is the
     post-grad graph that the kernel was generated from. `places` are the expressions they come from, most nodes first.
-    `build` is what a compiler made of it, None where it was not asked.
+    `build` is what a compiler made of it, None where it was not asked. `unfused` are kernels that could have been part
+    of this one.
     """
 
     name: str
@@ -139,6 +149,7 @@ class Kernel:
     nodes: list[str] = field(default_factory=list)
     places: list[Location] = field(default_factory=list)
     build: Union[KernelBuild, None] = None
+    unfused: list[UnfusedKernel] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

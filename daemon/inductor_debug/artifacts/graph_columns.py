@@ -23,7 +23,7 @@ floats; -1 stands for None. A column of lists is two columns: `x_at`, the offset
                    seq_nrs: i4 or -1; inputs_at, inputs, origins_at, origins, forward_at, forward, kernels_at, kernels:
                    i4 lists of strings}]
     kernels      [{name, language, source, graph: str, nodes: i4 strings, places: i4;
-                   build: `KernelBuild` as on the wire, or null}]
+                   build: `KernelBuild` as on the wire, or null; unfused: `UnfusedKernel`s likewise}]
     listings     [{title, language, text, graph: str, lines: i4, places: i4}]
     marks        [{rule, graph: str, place: i4, nodes: i4 strings}]
     specs        `DeviceSpecs` as on the wire, or null
@@ -57,6 +57,7 @@ from inductor_debug_schema import (
     Position,
     Range,
     Stage,
+    UnfusedKernel,
     from_wire,
     to_wire,
 )
@@ -164,6 +165,7 @@ def _kernel(kernel: Kernel, tables: ColumnTables) -> dict[str, Any]:
         "nodes": tables.strings(kernel.nodes),
         "places": tables.places(kernel.places),
         "build": to_wire(kernel.build),
+        "unfused": to_wire(kernel.unfused),
     }
 
 
@@ -207,6 +209,7 @@ def _document(said: dict[str, Any]) -> GraphDocument:
                 nodes=_read_strings(kernel["nodes"], strings),
                 places=[places[number] for number in read_integers(kernel["places"], below=len(places))],
                 build=from_wire(KernelBuild, kernel["build"]) if kernel.get("build") is not None else None,
+                unfused=[from_wire(UnfusedKernel, one) for one in kernel.get("unfused", ())],
             )
             for kernel in said["kernels"]
         ],

@@ -12,7 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from inductor_debug_schema import Graph, GraphKind, GraphNode, Kernel, LinePlace, Listing, Location, NodeRole
+from inductor_debug_schema import (
+    Graph,
+    GraphKind,
+    GraphNode,
+    Kernel,
+    LinePlace,
+    Listing,
+    Location,
+    NodeRole,
+    UnfusedKernel,
+)
 
 from inductor_debug.capture.graphs.generated_nodes import completed
 from inductor_debug.capture.inductor.inductor_ir import IrBlock, IrBuffer, IrStep
@@ -35,7 +45,8 @@ class LoweredGraph:
 
     `aot` is AOTAutograd's graph and `post_grad` what Inductor's passes made of it, `origins` says which nodes of the
     first those of the second come from. The rest is empty where lowering failed. `calls` are names of kernels, with a
-    colon and the number by which the wrapper's comments mention the call, and the post-grad nodes of each.
+    colon and the number by which the wrapper's comments mention the call, and the post-grad nodes of each. `unfused`
+    says why a step was not fused with one that reads its result, by the names of both.
     """
 
     aot: Graph
@@ -46,6 +57,7 @@ class LoweredGraph:
     before_fusion: list[IrBlock] = field(default_factory=list)
     after_fusion: list[IrBlock] = field(default_factory=list)
     steps: list[IrStep] = field(default_factory=list)
+    unfused: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -194,6 +206,7 @@ def _kernels(lowered: LoweredGraph, places: Mapping[str, Location]) -> list[Kern
     for call, names in lowered.calls:
         nodes.setdefault(_name_of(call), {}).update(dict.fromkeys(names))
     lines, tensors = _call_lines(lowered.wrapper), _tensors_of_kernels(lowered)
+    unfused = _unfused(lowered)
     made = []
     for name, computed in nodes.items():
         match = defined.get(name)
@@ -202,8 +215,21 @@ def _kernels(lowered: LoweredGraph, places: Mapping[str, Location]) -> list[Kern
         else:
             language, source = "extern", _extern_source(lines.get(name, ()), tensors.get(name, ()))
         expressions = _ordered(places.get(node) for node in computed)
-        made.append(Kernel(name, language, source, lowered.post_grad.name, list(computed), expressions))
+        graph, neighbours = lowered.post_grad.name, unfused.get(name, [])
+        made.append(Kernel(name, language, source, graph, list(computed), expressions, unfused=neighbours))
     return made
+
+
+def _unfused(lowered: LoweredGraph) -> dict[str, list[UnfusedKernel]]:
+    """For each kernel those that read its results, or whose results it reads, and why they are kernels of their own."""
+    kernels = _kernels_of_steps(lowered)
+    found: dict[str, dict[UnfusedKernel, None]] = {}
+    for (maker, reader), why in lowered.unfused.items():
+        for writes in kernels.get(maker, ()):
+            for reads in kernels.get(reader, ()):
+                found.setdefault(writes, {})[UnfusedKernel(reads, True, why)] = None
+                found.setdefault(reads, {})[UnfusedKernel(writes, False, why)] = None
+    return {name: list(neighbours) for name, neighbours in found.items()}
 
 
 def _tensors_of_kernels(lowered: LoweredGraph) -> dict[str, list[str]]:

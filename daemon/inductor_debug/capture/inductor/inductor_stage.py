@@ -29,6 +29,7 @@ from inductor_debug.capture.gpu_kernels.lowering_device import LoweringDevice, T
 from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_aot, by_placeholder
 from inductor_debug.capture.graphs.graph_runner import GraphRunner
 from inductor_debug.capture.graphs.graph_tables import document_of, mark_names, op_name, table_of
+from inductor_debug.capture.inductor.fusion_refusals import unfused_neighbours
 from inductor_debug.capture.inductor.inductor_document import InductorTables, LoweredGraph
 from inductor_debug.capture.inductor.inductor_names import (
     InductorChangedError,
@@ -183,6 +184,7 @@ class _Capture:
             before_fusion=made.before_fusion,
             after_fusion=made.after_fusion,
             steps=made.steps,
+            unfused=unfused_neighbours(made.steps, made.refusals),
         )
 
     def _table(

@@ -43,6 +43,7 @@ class GraphText:
             yield self._paint(counted(len(document.kernels), "kernel"), Role.PLACE)
             for kernel in document.kernels:
                 yield self._kernel(kernel)
+                yield from (printable(line) for line in _unfused(kernel))
                 if kernel.build is not None:
                     yield from (printable(f"    {line}") for line in build_lines(kernel.build))
         if document.specs is not None:
@@ -102,3 +103,14 @@ def _value(node: GraphNode) -> str:
     if node.dtype is None:
         return ""
     return f": {node.dtype}[{', '.join(map(str, node.shape)) if node.shape is not None else '?'}]"
+
+
+def _unfused(kernel: Kernel) -> Iterator[str]:
+    """Kernels that read this one's results, and why they are kernels of their own; each pair is told once."""
+    told: dict[str, list[str]] = {}
+    for neighbour in kernel.unfused:
+        if neighbour.reads:
+            told.setdefault(neighbour.why, []).append(neighbour.kernel)
+    for why, names in told.items():
+        shown = [*names[:_MOST_NODES], *([f"{len(names) - _MOST_NODES} more"] if len(names) > _MOST_NODES else [])]
+        yield f"    not fused with {', '.join(shown)}: {why}"

@@ -7,11 +7,11 @@
 
 import { decode } from "@msgpack/msgpack";
 
-import type { DeviceSpecs, GraphKind, Kernel, LinePlace, Listing, Location, Mark } from "../../../../shared_schema/generated/wire.js";
+import type { DeviceSpecs, GraphKind, Kernel, LinePlace, Listing, Location, Mark, UnfusedKernel } from "../../../../shared_schema/generated/wire.js";
 import { readBuild } from "./builds.js";
 import { readSpecs, type Whole } from "./specs.js";
 import { type GraphTable, KINDS, type Lists, ROLES, type Words } from "./table.js";
-import { damaged, FormatError, isMap, list, map, optional, type Said, text } from "./values.js";
+import { damaged, flag, FormatError, isMap, list, map, optional, type Said, text } from "./values.js";
 
 /** A document with its graphs as tables. */
 export interface Document {
@@ -173,7 +173,13 @@ function readKernel(said: Said, { strings, places }: Tables): Whole<Kernel> {
     nodes: [...column(said["nodes"], strings.length)].map((code) => strings[code] ?? ""),
     places: chosen(said["places"], places),
     build: optional(said["build"], readBuild),
+    unfused: list(said["unfused"] ?? [], readUnfused),
   };
+}
+
+function readUnfused(value: unknown): UnfusedKernel {
+  const said = map(value);
+  return { kernel: text(said["kernel"]), reads: flag(said["reads"]), why: text(said["why"]) };
 }
 
 function readListing(said: Said, { places }: Tables): Required<Listing> {

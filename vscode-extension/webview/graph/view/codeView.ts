@@ -4,6 +4,7 @@ import type { Kernel, Listing, Location } from "../../../../shared_schema/genera
 import type { Whole } from "../model/specs.js";
 import { button, element, iconButton } from "../../shared/dom.js";
 import { buildView } from "./buildView.js";
+import { unfusedView } from "./unfusedView.js";
 import { highlight, type Token } from "../../shared/highlight.js";
 import type { TextToOpen } from "../wire/messages.js";
 import { t } from "../../shared/words.js";
@@ -136,7 +137,7 @@ export class CodeView {
     const { kernel } = text ?? {};
     const compile = kernel?.language === "triton" && kernel.source !== "" && !kernel.build ? this.events.compile() : undefined;
     const offer = compile && button(t("Compile the kernels"), t("Registers, spills, shared memory, occupancy, PTX and SASS of all of them; the GPU need not be there"), compile);
-    this.build.replaceChildren(...(kernel?.build ? buildView(kernel.build) : []), ...(offer ? [offer] : []));
+    this.build.replaceChildren(...(kernel?.build ? buildView(kernel.build) : []), ...(kernel ? unfusedView(kernel) : []), ...(offer ? [offer] : []));
     this.build.hidden = this.build.childElementCount === 0;
   }
 
