@@ -394,7 +394,10 @@ class Inference:
         try:
             with at_most(_LONGEST_SEARCH):
                 plan = self._plan(trials.subject, way)
-                if (default := unusable_default(trials, found.best.guess, plan)) is not None:
+                # A part is called as its owner calls it, which gives what is not there by default.
+                is_part = self._around.is_part(self._subject.name)
+                default = None if is_part else unusable_default(trials, found.best.guess, plan)
+                if default is not None:
                     return Judgement(blamed=default[1], because=because(default[0]))
                 mixing = mixing_own_dtypes(trials, plan, found.best.guess) if self.precision_known else None
                 if mixing is not None:
