@@ -229,6 +229,11 @@ const TASKS = {
     await setup();
     return run(PYTHON, ["-m", "mkdocs", "build", ...args]);
   },
+  /** Random edits, reloads and kills through an editor's connection, for `--minutes N`. */
+  soak: async (args) => {
+    await setup();
+    return run(PYTHON, ["-m", "inductor_debug", "bench", "soak", ...args]);
+  },
   bench: async (args) => {
     await setup();
     return run(PYTHON, ["-m", "inductor_debug", "bench", ...args]);

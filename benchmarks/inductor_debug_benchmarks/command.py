@@ -15,6 +15,7 @@ from inductor_debug_benchmarks import (
     library_sweep,
     minimiser,
     numerics_cost,
+    soak,
     stage_cost,
     typed_mistakes,
 )
@@ -60,6 +61,10 @@ BENCHMARKS = {
     "artifacts": Benchmark("keeping and listing graphs", lambda given: artifact_store.run()),
     "numerics": Benchmark("metrics of large tensors and emulated rounding", lambda given: numerics_cost.run()),
     "kerneldiff": Benchmark("comparing every operation of BERT", lambda given: kerneldiff_cost.run()),
+    "soak": Benchmark(
+        "random edits, reloads and kills through an editor: findings, orphans, artifacts, memory",
+        lambda given: soak.run(given.minutes, given.seed),
+    ),
     "repro": Benchmark("reducing failures, beside torch's own minifier", lambda given: minimiser.run()),
 }
 
@@ -96,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="inference: only so many classes of each part of the corpus; bugs: about so many mutants that break",
     )
-    parser.add_argument("--seed", type=int, default=0, help="bugs: which mistakes are planted (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="bugs, soak: which mistakes, which deeds (%(default)s)")
     parser.add_argument(
         "--missed", "--verbose", action="store_true", help="bugs: list what was not found, each with what was said"
     )
@@ -122,6 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models", default=",".join(known), help="latency, stages, inductor: comma-separated subset of: %(default)s"
     )
+    parser.add_argument("--minutes", type=float, default=30.0, help="soak: how long (%(default)s)")
     parser.add_argument("--repeat", type=int, default=15, help="latency: edits for each small model (%(default)s)")
     parser.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
 

@@ -1,0 +1,25 @@
+"""A short soak: random edits, saves, reloads and `kill -9`, after which everything is as after a fresh start."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from inductor_debug_benchmarks import soak
+from inductor_debug_benchmarks.soak import SoakLog
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
+def test_after_edits_and_kills_findings_are_fresh_and_nothing_is_left() -> None:
+    outcome = soak.run(0.0, seed=26)
+    assert [text for kept, text in outcome.promises if not kept] == []
+    assert outcome.figures["settled"] == 1
+    assert {"edit", "kill daemon", "kill worker"} <= outcome.figures["deeds"].keys()
+
+
+def test_the_slope_is_that_of_the_longest_session_without_its_start() -> None:
+    log = SoakLog(memory=[[(0, 5)], [(0, 1), (10, 100), (20, 120), (30, 140), (40, 160)]])
+    assert log.slope() == pytest.approx(2.0)
+    assert SoakLog(memory=[[(0, 1), (10, 2)]]).slope() is None
