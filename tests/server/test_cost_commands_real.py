@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -106,3 +108,24 @@ async def test_what_does_not_run_is_told_with_its_place(serve: Serve, tmp_path: 
         assert [place.text for place in document.places][:2] == ["self.wide(x)", "self.wide(x).exp()"], (
             "as far as it ran"
         )
+
+
+async def test_a_lens_tells_what_has_changed_since_the_commit(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(MODEL.replace("1024", "512"), encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[tool.inductor-debug]\naccelerator = "h100"\n', encoding="utf-8")
+    for words in ("init -q", "add -A", "-c user.name=a -c user.email=a@example.org commit -qm first"):
+        subprocess.run(["git", *words.split()], cwd=tmp_path, check=True, capture_output=True)
+    path.write_text(MODEL, encoding="utf-8")
+    client = await serve("--cache-folder", str(tmp_path / "cache"))
+    await client.initialize(processId=os.getpid(), workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "project"}])
+    document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": MODEL}
+    client.notify("textDocument/didOpen", {"textDocument": document})
+    told: list[str] = []
+    for _ in range(600):
+        answer = await client.request("textDocument/codeLens", {"textDocument": {"uri": path.as_uri()}})
+        told = [lens["command"]["title"] for lens in answer["result"] or () if "at least" in lens["command"]["title"]]
+        if any("HEAD" in title for title in told):
+            break
+        await asyncio.sleep(0.1)
+    assert [title.partition("), ")[2] for title in told] == ["bytes +67 %, peak +95 % since HEAD"]

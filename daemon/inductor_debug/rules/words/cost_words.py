@@ -27,29 +27,39 @@ def lines_of_cost(cost: CostBound, accelerator: str) -> list[str]:
     return [*lines, " · ".join(parts)]
 
 
-def bound_of(run: RunCost, saved: RunCost | None = None) -> str:
+def bound_of(run: RunCost, saved: RunCost | None = None, committed: RunCost | None = None) -> str:
     """`at least 38 µs on h100 (62 % memory), +12 % since the last save`; "" where no speed is known.
 
     Args:
         run: the cost of the present text.
         saved: that of the saved text, where it is known.
+        committed: that of the text at git's HEAD, where it is known.
     """
     total = run.total
     if not total.seconds:
         return ""
     share = run.by_roof[total.limited_by.value] / total.seconds if total.limited_by is not None else 0.0
     roof = f" ({_percent(share)} {total.limited_by.value})" if total.limited_by is not None else ""
-    return f"at least {in_seconds(total.seconds)} on {run.accelerator}{roof}{_change(run, saved)}"
+    return f"at least {in_seconds(total.seconds)} on {run.accelerator}{roof}{_changes(run, saved, committed)}"
 
 
-def _change(run: RunCost, saved: RunCost | None) -> str:
-    """By how much the bound and the peak of memory differ, where that is anything that one reads as a percentage."""
-    if saved is None or saved.accelerator != run.accelerator:
+def _changes(run: RunCost, saved: RunCost | None, committed: RunCost | None) -> str:
+    """What has changed since the last save, and since the last commit where that is something else."""
+    since_save = "" if saved is None or saved == committed else _change(run, saved, "the last save")
+    since_commit = "" if committed is None else _change(run, committed, "HEAD", bytes_too=True)
+    return since_save + since_commit
+
+
+def _change(run: RunCost, before_it: RunCost, when: str, *, bytes_too: bool = False) -> str:
+    """By how much costs differ, where that is anything that one reads as a percentage."""
+    if before_it.accelerator != run.accelerator:
         return ""
-    pairs = (("", saved.total.seconds, run.total.seconds), ("peak ", saved.peak_bytes, run.peak_bytes))
+    pairs = [("", before_it.total.seconds, run.total.seconds), ("peak ", before_it.peak_bytes, run.peak_bytes)]
+    if bytes_too:
+        pairs.insert(1, ("bytes ", before_it.total.crossing_bytes, run.total.crossing_bytes))
     changes = [(what, now / before - 1) for what, before, now in pairs if before and now]
     told = [f"{what}{change * 100:+.0f} %" for what, change in changes if abs(change) >= _LEAST_CHANGE]
-    return f", {', '.join(told)} since the last save" if told else ""
+    return f", {', '.join(told)} since {when}" if told else ""
 
 
 def part_of(cost: ClassCost, target: str, accelerator: str) -> str:

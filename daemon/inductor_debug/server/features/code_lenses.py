@@ -12,10 +12,12 @@ from inductor_debug_schema import Checked, FileStatus, RunCost, Severity, Stage,
 from lsprotocol import types
 
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
+from inductor_debug.engine.results.target_costs import cost_of, costs_in
 from inductor_debug.engine.results.target_coverage import remark, sizes_of
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.words.cost_words import bound_of, part_of
 from inductor_debug.rules.words.stage_names import stage_name
+from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug.server.state.known_comparisons import MeasuredError
 from inductor_debug.server.state.refreshing import Refresher
 from inductor_debug.server.state.text_outline import DocumentOutline
@@ -55,7 +57,7 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         lenses.append(_lens(line, target_title(target, update), uri))
         if target.inferred is not None and target.inferred.reason:
             continue  # without inputs there is nothing to run
-        if (run := _cost(target)) is not None and (title := bound_of(run, document.saved_costs.get(target.name))):
+        if (run := cost_of(target)) is not None and (title := _bound(server, document, target.name, run)):
             lenses.append(_lens(line, title, uri, *_graph_of(server, uri, target.name)))
         if target.sizes and SHOW_SIZES in server.client.commands:
             lenses.append(_lens(line, _shortened(sizes_of(target)), uri, SHOW_SIZES, [uri, target.name]))
@@ -74,9 +76,9 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
     return lenses[:MOST_LENSES]
 
 
-def _cost(target: TargetReport) -> RunCost | None:
-    """What the deepest stage that knows it says."""
-    return next((report.cost for report in reversed(target.stages) if report.cost is not None), None)
+def _bound(server: Server, document: EditorDocument, target: str, run: RunCost) -> str:
+    """What a target costs at least, and by how much that has changed."""
+    return bound_of(run, document.saved_costs.get(target), server.committed.of(document.path).get(target))
 
 
 def _graph_of(server: Server, uri: str, target: str) -> tuple[str, list[str]]:
@@ -89,7 +91,7 @@ def _parts(server: Server, update: AnalysisUpdate, outline: DocumentOutline, uri
     targets = {target.name for target in update.report.targets}
     found: dict[str, tuple[float, str, str]] = {}
     for target in update.report.targets:
-        run = _cost(target)
+        run = cost_of(target)
         for part in run.classes if run is not None else ():
             seconds = part.cost.seconds or 0.0
             if run is not None and part.path == update.path and seconds > found.get(part.name, (0.0,))[0]:
@@ -199,11 +201,15 @@ def register(server: Server) -> None:
         if server.client.refreshes_code_lenses:
             refresher.refresh()
 
+    async def seek(document: EditorDocument) -> None:
+        if await server.committed.seek(document):
+            refresh()
+
     def hear(update: AnalysisUpdate) -> None:
         document = server.documents.get(update.uri)
         if document is not None and update.state is AnalysisState.DONE and update.version == document.version:
-            costs = ((target.name, _cost(target)) for target in update.report.targets)
-            document.cost({name: cost for name, cost in costs if cost is not None})
+            document.cost(costs_in(update.report))
+            server.spawn(seek(document))
         refresh()
         if update.state is AnalysisState.DONE and SHOW_SIZES in server.client.commands:
             server.spawn(server.engine.seek_sizes(update.uri))

@@ -14,21 +14,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inductor_debug_schema import Position, Range, RunCost
 from pygls.lsp.server import LanguageServer
 
 from inductor_debug import __version__
+from inductor_debug.engine.fixes.edits import TextEdit
 from inductor_debug.engine.results.analysis import AnalysisUpdate
+from inductor_debug.engine.results.target_costs import costs_in
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.server.rpc.client import Client
 from inductor_debug.server.rpc.protocol import Protocol
 from inductor_debug.server.state.analysis_notification import METHOD as ANALYSIS
 from inductor_debug.server.state.analysis_notification import analysis_notification
 from inductor_debug.server.state.client_configuration import Configuration
+from inductor_debug.server.state.committed_costs import CommittedCosts
 from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug.server.state.known_comparisons import Numerics
 from inductor_debug.server.state.notices import Notices
 from inductor_debug.server.state.unchecked import Unchecked
 from inductor_debug.server.state.workspace_results import WorkspaceResults
+from inductor_debug.source.text_lines import split_lines, utf16_length
 
 if TYPE_CHECKING:
     from inductor_debug.engine.engine import Engine
@@ -65,6 +70,7 @@ class Server(LanguageServer):
         self.notices = Notices(self.window_show_message)
         self.configuration = Configuration(self.notices, command_line=options.command_line)
         self.numerics = Numerics(self)
+        self.committed = CommittedCosts(self._costs_with)
         self.unchecked = Unchecked(self)
         self.workspace_results = WorkspaceResults(self)
         self.listeners: list[Listener] = [self.unchecked.hear]
@@ -132,6 +138,16 @@ class Server(LanguageServer):
             logger.exception("workers could not be started ahead for %s", path)
 
     # Tasks and the end.
+
+    async def _costs_with(self, uri: str, text: str) -> dict[str, RunCost] | None:
+        """What the targets of an open document cost with another text in place of all of its own."""
+        document = self.documents.get(uri)
+        if document is None:
+            return None  # closed meanwhile
+        lines = split_lines(document.text)
+        whole = Range(Position(0, 0), Position(len(lines) - 1, utf16_length(lines[-1])))
+        report = await self.engine.try_edits(uri, [TextEdit(whole, text)])
+        return None if report is None else costs_in(report)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Runs `work` in the background; its failure is logged, never shown."""
