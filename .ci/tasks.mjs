@@ -238,6 +238,11 @@ const TASKS = {
     await setup();
     return run(PYTHON, ["-m", "inductor_debug", "bench", ...args]);
   },
+  /** Many models in one table; what it names is taken from where the command was given. */
+  survey: async (args) => {
+    await setup();
+    return run(PYTHON, ["-m", "inductor_debug", "survey", ...args], { cwd: process.env.INIT_CWD ?? process.cwd() });
+  },
 };
 
 const [task, ...rest] = process.argv.slice(2);

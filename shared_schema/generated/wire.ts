@@ -148,7 +148,7 @@ export interface AnalysisNotification {
  */
 export interface Answered {
   readonly target: string;
-  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults | SuggestionsDocument;
+  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults | SuggestionsDocument | MeasurementDocument;
 }
 
 /**
@@ -462,6 +462,17 @@ export interface ClassSeen {
  */
 export interface CompileKernelsTask {
   readonly kernels: readonly KernelSource[];
+}
+
+/**
+ * One compilation in a process of its own, from the first call until it has returned.
+ *
+ * `seconds` is all of it; `phases` are its parts by name ("Dynamo", "AOTAutograd", "Inductor", "kernels", "rest"),
+ * as far as torch tells them apart.
+ */
+export interface CompileTime {
+  readonly seconds: number;
+  readonly phases: Readonly<Record<string, number>>;
 }
 
 /**
@@ -1558,7 +1569,7 @@ export interface JobRequest {
   readonly targets?: readonly TargetSetting[];
   readonly memory_limit?: number;
   readonly infer?: boolean;
-  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | SuggestTask | null;
+  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | SuggestTask | MeasureTask | null;
   readonly seed?: number;
   readonly only?: readonly string[];
   readonly keep_graphs?: boolean;
@@ -1855,6 +1866,43 @@ export interface Mark {
   readonly place: Location;
   readonly graph: string;
   readonly nodes: readonly string[];
+}
+
+/**
+ * Measure how long a target takes to compile with `measured_backend`, and to run beside eager.
+ *
+ * `training` adds the backward pass. Of each side there are at least `repeats` runs, and more while `seconds` are
+ * left; `compiles` is how often it is compiled with empty caches.
+ */
+export interface MeasureTask {
+  readonly measured_backend: string;
+  readonly training: boolean;
+  readonly repeats: number;
+  readonly seconds: number;
+  readonly compiles: number;
+}
+
+/**
+ * One backend on one target. Where it could not be measured, `problem` says why and the rest is what there is.
+ *
+ * `cold` began with empty caches, `warm` with those that the cold ones left; they are empty for eager. `seconds` are
+ * the repeats of the backend, `eager_seconds` those of eager, which took turns with it; warm-up is left out. Peaks are
+ * what a run adds to the memory that the process had, None where that cannot be seen. `device` is the kind of device.
+ */
+export interface MeasurementDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly measured_backend: string;
+  readonly training: boolean;
+  readonly device: string;
+  readonly threads: number;
+  readonly cold: readonly CompileTime[];
+  readonly warm: readonly CompileTime[];
+  readonly seconds: readonly number[];
+  readonly eager_seconds: readonly number[];
+  readonly peak_bytes: number | null;
+  readonly eager_peak_bytes: number | null;
+  readonly problem: string;
 }
 
 /**
@@ -2724,13 +2772,128 @@ export interface SuggestionsDocument {
 }
 
 /**
+ * What one accelerator ("none" for no one) makes of a model.
+ *
+ * `rules` says how many findings each rule has. `ops` compute something; of them run `fallback_ops` on the host and
+ * `unsupported_ops` nowhere. `moved_bytes` cross the memory's border at least, `peak_bytes` are needed at once, and
+ * `padding_bytes` of all that the run makes there are padding, None where the accelerator pads nothing.
+ */
+export interface SurveyColumn {
+  readonly accelerator: string;
+  readonly rules: Readonly<Record<string, number>>;
+  readonly ops: number | null;
+  readonly fallback_ops: number | null;
+  readonly unsupported_ops: number | null;
+  readonly flops: number | null;
+  readonly moved_bytes: number | null;
+  readonly peak_bytes: number | null;
+  readonly padding_bytes: number | null;
+  readonly seconds_at_least: number | null;
+  readonly limited_by: string;
+}
+
+/**
+ * KernelDiff's verdict on a backend; `blame` is the most blamed operation with its place, "" where none is.
+ *
+ * `error` is the largest of its errors over the error to expect, None where that was not measured.
+ */
+export interface SurveyComparison {
+  readonly compared_backend: string;
+  readonly verdict: DiffVerdict | null;
+  readonly why: string;
+  readonly blame: string;
+  readonly error: number | null;
+}
+
+/**
+ * A finding as a survey keeps it, with the lines of source that it is about.
+ *
+ * `accelerators` are those for which it was found. `excerpt` begins at the zero-based line `excerpt_line`. `cause` is
+ * the kind of a graph break (`BreakCause`), "" of other findings.
+ */
+export interface SurveyFinding {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly path: string;
+  readonly range: Range;
+  readonly stage: Stage;
+  readonly op: string | null;
+  readonly module: string | null;
+  readonly count: number;
+  readonly inferred: boolean;
+  readonly fingerprint: string;
+  readonly accelerators: readonly string[];
+  readonly cause?: string;
+  readonly excerpt?: readonly string[];
+  readonly excerpt_line?: number;
+}
+
+/**
+ * What was surveyed, how, and with which versions. `kind` is "survey".
+ *
+ * `asked` is what decides on the rows (stages, accelerators, backends …) as the command line has it, by option;
+ * results of two surveys are told apart by it. `models` says how many there are to be.
+ */
+export interface SurveyHeader {
+  readonly kind: string;
+  readonly schema: number;
+  readonly name: string;
+  readonly version: string;
+  readonly torch: string;
+  readonly python: string;
+  readonly machine: string;
+  readonly started: string;
+  readonly asked: Readonly<Record<string, string>>;
+  readonly models: number;
+}
+
+/**
+ * One target of one model. `kind` is "row"; a model whose file offers several has `of` rows, with their `number`.
+ *
+ * `index` is the model's place in the survey, whatever order they ended in. `key` is a digest of the model's text and
+ * of what was asked. `why` says what was not looked at, or why nothing was. `signature` are inputs that were inferred,
+ * "" where they were given. `parameters` counts elements of those that the run used, `parameter_bytes` their bytes.
+ * `recompile_cause` is the sentence of the first recompilation.
+ */
+export interface SurveyRow {
+  readonly kind: string;
+  readonly model: string;
+  readonly target: string;
+  readonly path: string;
+  readonly tags: readonly string[];
+  readonly key: string;
+  readonly index: number;
+  readonly number: number;
+  readonly of: number;
+  readonly status: FileStatus;
+  readonly checked: Checked;
+  readonly why: string;
+  readonly seconds: number;
+  readonly stage: Stage | null;
+  readonly signature: string;
+  readonly graphs: number | null;
+  readonly breaks: number;
+  readonly recompiles: number;
+  readonly recompile_cause: string;
+  readonly parameters: number | null;
+  readonly parameter_bytes: number | null;
+  readonly columns: readonly SurveyColumn[];
+  readonly findings: readonly SurveyFinding[];
+  readonly measured?: readonly MeasurementDocument[];
+  readonly compared?: readonly SurveyComparison[];
+}
+
+/**
  * What one run of a target costs at least on an accelerator, by the deepest `stage` that saw it.
  *
- * `ops` ran, of which it has no kernel for `unsupported_ops`. `operations` are floating-point operations. Bytes are as
- * the accelerator stores them: `peak_bytes` the most memory needed at once, `moved_bytes` what is read from outside
- * and written as a result. Not `exact`, a size was a symbol and counted with its smallest value. `seconds_at_least` is
- * the roofline's lower bound, None where the profile does not say how fast the accelerator is; `limited_by` is then
- * "", else "memory" or "compute".
+ * `ops` ran, of which it has no kernel for `unsupported_ops` and leaves `fallback_ops` to the host; `computing_ops`
+ * leaves out views. `parameters` are elements of those that the run used, with `parameter_bytes`. `padding_bytes` of
+ * what the run makes and reads are padding, None where the accelerator pads nothing. `operations` are floating-point
+ * operations. Bytes are as the accelerator stores them: `peak_bytes` the most memory needed at once, `moved_bytes`
+ * what is read from outside and written as a result. Not `exact`, a size was a symbol and counted with its smallest
+ * value. `seconds_at_least` is the roofline's lower bound, None where the profile does not say how fast the
+ * accelerator is; `limited_by` is then "", else "memory" or "compute".
  */
 export interface TargetCost {
   readonly target: string;
@@ -2743,6 +2906,11 @@ export interface TargetCost {
   readonly exact: boolean;
   readonly seconds_at_least?: number | null;
   readonly limited_by?: string;
+  readonly fallback_ops?: number;
+  readonly computing_ops?: number;
+  readonly parameters?: number;
+  readonly parameter_bytes?: number;
+  readonly padding_bytes?: number | null;
 }
 
 /**

@@ -41,6 +41,7 @@ from inductor_debug_schema.answers.diff_document import (
     DiffVerdict,
 )
 from inductor_debug_schema.answers.growing import grown
+from inductor_debug_schema.answers.measurement_document import CompileTime, MeasurementDocument
 from inductor_debug_schema.answers.order_answers import (
     AcceleratorsAnswer,
     BisectAnswer,
@@ -64,6 +65,13 @@ from inductor_debug_schema.answers.order_answers import (
 from inductor_debug_schema.answers.repro_document import ReproDocument
 from inductor_debug_schema.answers.same_results_document import SameResults
 from inductor_debug_schema.answers.suggestions_document import RunFigures, RunWay, SuggestionsDocument, TriedWay
+from inductor_debug_schema.answers.survey_document import (
+    SurveyColumn,
+    SurveyComparison,
+    SurveyFinding,
+    SurveyHeader,
+    SurveyRow,
+)
 from inductor_debug_schema.answers.transfers_document import (
     Crossing,
     RoundTrip,
@@ -153,6 +161,7 @@ from inductor_debug_schema.job_tasks import (
     CompileKernelsTask,
     DiffTask,
     KernelSource,
+    MeasureTask,
     ReproTask,
     SameResultsTask,
     SuggestTask,
@@ -267,6 +276,14 @@ __all__ = [
     "SameResults",
     "RunFigures",
     "SuggestionsDocument",
+    "MeasureTask",
+    "MeasurementDocument",
+    "CompileTime",
+    "SurveyColumn",
+    "SurveyComparison",
+    "SurveyFinding",
+    "SurveyHeader",
+    "SurveyRow",
     "TriedWay",
     "RunWay",
     "TransferExample",

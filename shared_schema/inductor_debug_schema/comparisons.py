@@ -12,11 +12,13 @@ from inductor_debug_schema.findings import FileStatus, Finding, Severity, Stage,
 class TargetCost:
     """What one run of a target costs at least on an accelerator, by the deepest `stage` that saw it.
 
-    `ops` ran, of which it has no kernel for `unsupported_ops`. `operations` are floating-point operations. Bytes are as
-    the accelerator stores them: `peak_bytes` the most memory needed at once, `moved_bytes` what is read from outside
-    and written as a result. Not `exact`, a size was a symbol and counted with its smallest value. `seconds_at_least` is
-    the roofline's lower bound, None where the profile does not say how fast the accelerator is; `limited_by` is then
-    "", else "memory" or "compute".
+    `ops` ran, of which it has no kernel for `unsupported_ops` and leaves `fallback_ops` to the host; `computing_ops`
+    leaves out views. `parameters` are elements of those that the run used, with `parameter_bytes`. `padding_bytes` of
+    what the run makes and reads are padding, None where the accelerator pads nothing. `operations` are floating-point
+    operations. Bytes are as the accelerator stores them: `peak_bytes` the most memory needed at once, `moved_bytes`
+    what is read from outside and written as a result. Not `exact`, a size was a symbol and counted with its smallest
+    value. `seconds_at_least` is the roofline's lower bound, None where the profile does not say how fast the
+    accelerator is; `limited_by` is then "", else "memory" or "compute".
     """
 
     target: str
@@ -29,6 +31,11 @@ class TargetCost:
     exact: bool
     seconds_at_least: Union[float, None] = None
     limited_by: str = ""
+    fallback_ops: int = 0
+    computing_ops: int = 0
+    parameters: int = 0
+    parameter_bytes: int = 0
+    padding_bytes: Union[int, None] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,4 +122,21 @@ class SuggestTask:
     least_gain: float
 
 
-Task = Union[ReproTask, DiffTask, BisectTask, TransfersTask, SameResultsTask, CompileKernelsTask, SuggestTask]
+@dataclass(frozen=True, slots=True)
+class MeasureTask:
+    """Measure how long a target takes to compile with `measured_backend`, and to run beside eager.
+
+    `training` adds the backward pass. Of each side there are at least `repeats` runs, and more while `seconds` are
+    left; `compiles` is how often it is compiled with empty caches.
+    """
+
+    measured_backend: str
+    training: bool
+    repeats: int
+    seconds: float
+    compiles: int
+
+
+Task = Union[
+    ReproTask, DiffTask, BisectTask, TransfersTask, SameResultsTask, CompileKernelsTask, SuggestTask, MeasureTask
+]

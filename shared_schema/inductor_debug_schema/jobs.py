@@ -16,6 +16,7 @@ from typing import Any, Union, get_args
 
 from inductor_debug_schema.answers.bisect_document import BisectDocument, BisectPiece
 from inductor_debug_schema.answers.diff_document import DiffDocument, DiffPiece
+from inductor_debug_schema.answers.measurement_document import MeasurementDocument
 from inductor_debug_schema.answers.repro_document import ReproDocument
 from inductor_debug_schema.answers.same_results_document import SameResults
 from inductor_debug_schema.answers.suggestions_document import SuggestionsDocument
@@ -211,7 +212,14 @@ class ArtifactMade:
 
 
 Answer = Union[
-    KernelBuild, DiffDocument, BisectDocument, ReproDocument, TransfersDocument, SameResults, SuggestionsDocument
+    KernelBuild,
+    DiffDocument,
+    BisectDocument,
+    ReproDocument,
+    TransfersDocument,
+    SameResults,
+    SuggestionsDocument,
+    MeasurementDocument,
 ]
 """What a task answers for one target or one kernel; a reader tells them apart by their required fields."""
 

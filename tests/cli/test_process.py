@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,21 @@ def test_an_interrupt_ends_it_at_once_without_a_traceback(project: Path, number:
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     assert b"Traceback" not in err
+
+
+def test_an_interrupted_survey_keeps_the_rows_that_it_has(project: Path) -> None:
+    (project / "a.py").write_text("y = x.double()\n")
+    (project / "b.py").write_text("y = 1  # wait\n")
+    process = start("survey", "a.py", "b.py", "--jobs", "1", "--name", "two", cwd=project)
+    results = project / "survey" / "two.jsonl"
+    while process.poll() is None and not (results.exists() and results.read_text().count("\n") == 2):
+        time.sleep(0.05)  # until a.py is done: b.py, which is next, never ends by itself
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+    assert b"results are in survey/two.jsonl" in err
+    assert results.read_text().count("\n") == 2
 
 
 def test_a_reader_that_goes_away_is_no_error_worth_a_traceback(project: Path) -> None:

@@ -15,11 +15,14 @@ import re
 import resource
 import sys
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
-_LAYERS = re.compile(r"(num_|n_)?((text|vision|audio|encoder|decoder|hidden|main|prediction)_)*(layers?|blocks)")
-"""Names of a configuration's whole numbers that say how many layers a tower has."""
+from inductor_debug.worker.library_architectures import (
+    shrunk_configurations,
+    transformers_pairs,
+    transformers_source,
+)
+
 _COUNT = 2
 _MORE = (4, 8)
 """How many layers are tried next where two leave a part out, before all of them."""
@@ -32,13 +35,8 @@ _PROCESSOR_SECONDS = 20
 def architectures(wanted: str, limit: int) -> list[dict[str, Any]]:
     """One row for each class that transformers makes of a configuration, in the order of their names."""
     import transformers
-    from transformers import CONFIG_MAPPING
-    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
-    pairs: dict[str, str] = {}
-    for kind, models in MODEL_MAPPING_NAMES.items():
-        for name in (models,) if isinstance(models, str) else models:
-            pairs[name] = CONFIG_MAPPING[kind].__name__
+    pairs = transformers_pairs()
     names = [name for name in sorted(pairs) if re.search(wanted, name)]
     return [_architecture(transformers, name, pairs[name]) for name in names[: limit or None]]
 
@@ -54,43 +52,15 @@ def _architecture(transformers: Any, name: str, config: str) -> dict[str, Any]:
     except Exception as error:  # whatever a library raises is the answer
         return row | {"error": _words(error)}
     first = ""
-    for written in dict.fromkeys(_written(known)):
-        row["text"] = text = source(name, config, written)
+    for written in dict.fromkeys(shrunk_configurations(known, _COUNT)):
+        row["text"] = text = transformers_source(name, config, written)
         refusal = _refusal(text)
         if not refusal:
-            more = [next(_written(known, count)) for count in _MORE]
-            deeper = [source(name, config, item) for item in dict.fromkeys((*more, "")) if item != written]
+            more = [next(shrunk_configurations(known, count)) for count in _MORE]
+            deeper = [transformers_source(name, config, item) for item in dict.fromkeys((*more, "")) if item != written]
             return row | {"deeper": deeper}
         first = first or refusal
     return row | {"error": first}
-
-
-def _written(config: Any, count: int = _COUNT) -> Iterator[str]:
-    """Arguments of a configuration with so many layers, the ones that shrink most first, and none."""
-    towers = {
-        name: {"model_type": part.model_type, **layers}
-        for name in getattr(config, "sub_configs", None) or {}
-        if (part := getattr(config, name, None)) is not None and (layers := shrunk(part.to_dict(), count))
-    }
-    own = shrunk(config.to_dict(), count)
-    named = {name: own[name] for name in own if name in ("num_hidden_layers", "num_layers", "n_layer")}
-    for arguments in (own | towers, named | towers, own, {}):
-        yield ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-
-
-def shrunk(known: dict[str, Any], count: int) -> dict[str, int]:
-    """Those of a configuration's values that say how many layers there are, where they are more, made so many."""
-    return {
-        name: count for name, value in known.items() if _LAYERS.fullmatch(name) and type(value) is int and value > count
-    }
-
-
-def source(name: str, config: str, arguments: str) -> str:
-    """A file as a user would write it: no inputs are declared."""
-    return (
-        f"from transformers import {config}, {name}\n\n\n"
-        f"class Small({name}):\n    def __init__(self):\n        super().__init__({config}({arguments}))\n"
-    )
 
 
 def _refusal(text: str) -> str:
@@ -101,7 +71,7 @@ def _refusal(text: str) -> str:
     try:
         exec(text, scope)
         with torch.device("meta"):
-            scope["Small"]()
+            scope["Model"]()
     except Exception as error:  # whatever a library raises is the answer
         return _words(error) if _really_refused(scope) else ""
     return ""
@@ -115,7 +85,7 @@ def _really_refused(scope: dict[str, Any]) -> bool:
         try:
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
             resource.setrlimit(resource.RLIMIT_CPU, (_PROCESSOR_SECONDS, _PROCESSOR_SECONDS + 1))
-            scope["Small"]()
+            scope["Model"]()
             code = 0
         finally:
             os._exit(code)

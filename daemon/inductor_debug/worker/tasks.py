@@ -20,6 +20,7 @@ from inductor_debug_schema import (
     Event,
     Finished,
     JobRequest,
+    MeasureTask,
     ReproTask,
     SameResultsTask,
     SuggestTask,
@@ -42,6 +43,7 @@ _MODULES: dict[type, str] = {
     SameResultsTask: "inductor_debug.kerneldiff.same_results",
     SuggestTask: "inductor_debug.capture.suggestions.suggest_task",
     CompileKernelsTask: "inductor_debug.capture.gpu_kernels.compile_task",
+    MeasureTask: "inductor_debug.measuring.measure_task",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""
 _UNASKED = (type(None), SameResultsTask)

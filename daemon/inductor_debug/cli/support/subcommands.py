@@ -53,6 +53,9 @@ COMMANDS = {
     "bug-report": Subcommand(
         "inductor_debug.cli.commands.bug_report", "put everything that an issue needs into one zip"
     ),
+    "survey": Subcommand(
+        "inductor_debug.cli.commands.survey", "look at many models and put a row for each into a table"
+    ),
     "doctor": Subcommand(
         "inductor_debug.cli.commands.upkeep.doctor", "say what is found, what is missing, and what to do about it"
     ),

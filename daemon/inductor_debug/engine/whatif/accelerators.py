@@ -163,6 +163,11 @@ def _costs(captures: dict[Part, Capture], profile: Profile) -> list[TargetCost]:
                 exact=costs.exact,
                 seconds_at_least=costs.seconds,
                 limited_by=costs.limited_by,
+                fallback_ops=costs.fallback_ops,
+                computing_ops=costs.computing_ops,
+                parameters=costs.parameters,
+                parameter_bytes=costs.parameter_bytes,
+                padding_bytes=costs.padding_bytes,
             )
         )
     return found
