@@ -28,6 +28,7 @@ from inductor_debug.cli.support.captured import is_artifact, read_statistics
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
+from inductor_debug.engine.live_tensors.memory_snapshot import read_snapshot
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
 from inductor_debug.engine.orders.made_documents import guards_of, statistics_of
 from inductor_debug.engine.orders.orders import Order
@@ -69,17 +70,18 @@ class AnalysisView:
 class Type(Generic[Document]):
     """Something to ask about targets.
 
-    `order` is what a worker is asked, `documents` what that makes, `text` one of
-    them for people. `read` reads a document that was kept in a file, where such are kept. `stages` can be asked for it.
-    `ordered` sorts the rows of one as `--sort` says, and `csv` makes a table of all, where there are rows; `svg` draws
-    them, where there is something to see, and `html` makes the editor's page of them.
+    `order` is what a worker is asked, `documents` what that makes, `text` one of them for people. `read` reads those
+    that were kept in a file, whose name ends as `kept` says. `stages` can be asked for it. `ordered` sorts the rows of
+    one as `--sort` says, and `csv` makes a table of all, where there are rows; `svg` draws them, where there is
+    something to see, and `html` makes the editor's page of them.
     """
 
     summary: str
     order: Callable[[argparse.Namespace], Order]
     documents: Callable[[Done], list[Document]]
     text: Callable[[Document, AnalysisView], str]
-    read: Callable[[str], Document] | None = None
+    read: Callable[[str], list[Document]] | None = None
+    kept: tuple[str, ...] = (".json",)
     stages: tuple[Stage, ...] = (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
     ordered: Callable[[Document, str], Document] | None = None
     csv: Callable[[list[Document], AnalysisView], str] | None = None
@@ -97,7 +99,7 @@ TYPES: dict[str, Type[Any]] = {
         order=lambda arguments: Order(stages=_stages(arguments) or (Stage.AOT,), keep_graphs=True),
         documents=lambda done: statistics_of(done.performed.artifacts),
         text=lambda document, view: StatisticsText(view.places, view.styler).text(document),
-        read=read_statistics,
+        read=lambda path: [read_statistics(path)],
         stages=(Stage.MOCK, Stage.AOT, Stage.INDUCTOR),
     ),
     "constraints": Type(
@@ -131,6 +133,8 @@ TYPES: dict[str, Type[Any]] = {
             done.performed, texts_as_ran(done.performed.report.path, done.performed.text)
         ),
         text=lambda document, view: MemoryText(view.places, view.sources, view.styler).text(document),
+        read=lambda path: read_snapshot(path, texts_as_ran(path, "")),
+        kept=(".pickle", ".pkl"),
         stages=(Stage.PREVIEW,),
         svg=lambda documents, view: memory_chart(documents, view.places),
         html=lambda documents, view: memory_html(documents, view.places.shown),
@@ -148,6 +152,7 @@ examples:
   inductor-debug analyze model.py --type memory                      what is alive, and where it is most
   inductor-debug analyze model.py --type memory --format svg -o memory.svg
   inductor-debug analyze model.py --type memory --format html -o memory.html   a page to click in; of costs, too
+  inductor-debug analyze snapshot.pickle --type memory               what torch.cuda.memory._dump_snapshot wrote
   inductor-debug analyze model.py --stage mock --format json
   inductor-debug analyze model.py --stage inductor                   kernels, and the bytes that each moves
   inductor-debug analyze debug_artifacts/statistics/net.json         statistics that were kept
@@ -225,8 +230,8 @@ class _Found(NamedTuple):
 
 def _found(kind: Type[Document], words: str, arguments: argparse.Namespace, shown: dict[str, str]) -> _Found:
     """What is found for one subject; `shown` gets what its file is called."""
-    if kind.read is not None and is_artifact(words, ".json"):
-        return _Found([kind.read(words)])
+    if kind.read is not None and any(is_artifact(words, suffix) for suffix in kind.kept):
+        return _Found(kind.read(words))
     subject = subject_of(words)
     shown[subject.path] = subject.shown
     done = perform_order(subject, kind.order(arguments), said(arguments, subject.path), quiet=arguments.quiet)
