@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 
 import pytest
 import torch  # noqa: F401 - the runs within this one must not load it anew
@@ -10,6 +11,7 @@ import torch  # noqa: F401 - the runs within this one must not load it anew
 for module in ("compile_reports", "model_items", "plugin", "shared_engine", "snapshots"):
     importlib.import_module(f"inductor_debug.pytest_plugin.{module}")  # nor these
 
+HOME = os.environ.get("HOME")
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.torch
 
@@ -123,6 +125,8 @@ def run(project: pytest.Pytester, *words: str) -> pytest.RunResult:
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A project with models; its tests are run in this process, with workers of a warm zygote."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(pytester.path / "cache"))
+    if HOME is not None:
+        monkeypatch.setenv("HOME", HOME)  # pytester's own is none that a zygote was started with
     pytester.makepyprojecttoml('[tool.inductor-debug]\naccelerator = "none"\n[tool.pytest.ini_options]\n')
     pytester.makepyfile(nets=NETS)
     pytester.syspathinsert()
