@@ -32,6 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(words: list[str]) -> int:
+    if words[:2] == ["survey", "compare"]:
+        words = ["survey-compare", *words[2:]]
     name = next((word for word in words if not word.startswith("-")), None)
     if name is not None and words[0] == name and name not in COMMANDS:
         return console.fail(unknown(name, COMMANDS, "command"))

@@ -56,6 +56,9 @@ COMMANDS = {
     "survey": Subcommand(
         "inductor_debug.cli.commands.survey", "look at many models and put a row for each into a table"
     ),
+    "survey-compare": Subcommand(
+        "inductor_debug.cli.commands.compare_surveys", "say what got worse between two surveys (also: survey compare)"
+    ),
     "doctor": Subcommand(
         "inductor_debug.cli.commands.upkeep.doctor", "say what is found, what is missing, and what to do about it"
     ),

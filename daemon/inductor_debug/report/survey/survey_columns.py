@@ -22,6 +22,7 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.accelerators.profile import NO_ACCELERATOR
+from inductor_debug.engine.survey.comparing_surveys import row_name
 from inductor_debug.rules.amounts import in_bytes, in_seconds, in_thousands
 
 Value = Union[str, int, float, None]
@@ -91,7 +92,7 @@ def rules_found(rows: Sequence[SurveyRow]) -> list[str]:
 
 def name_of(row: SurveyRow) -> str:
     """What the table calls a row: the model, with its target where the file offers several."""
-    return f"{row.model}::{row.target}" if row.of > 1 else row.model
+    return row_name(row)
 
 
 def failed(row: SurveyRow) -> bool:
