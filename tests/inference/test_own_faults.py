@@ -41,6 +41,21 @@ FAULTS = {
         "self.decoder(",
         "`self.decoder` takes 49 features, `state` [1, 2, 48] has 48",
     ),
+    "a name is missing behind a layer that takes long over long sequences": (
+        """
+        class Language(nn.Module):
+            def __init__(self, tokens, width, hidden, layers):
+                super().__init__()
+                self.encoder = nn.Embedding(tokens, width)
+                self.rnn = nn.LSTM(width, hidden, layers)
+                self.decoder = nn.Linear(hidden, tokens)
+            def forward(self, input, hidden):
+                output, hidden = self.rnn(self.encoder(input), hidden)
+                return decoder(output), hidden
+        """,
+        "decoder(",
+        "did you mean `self.decoder`?",
+    ),
     "a norm is given another precision": (
         """
         class Normed(nn.Module):

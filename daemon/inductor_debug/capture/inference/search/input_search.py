@@ -19,7 +19,7 @@ from inductor_debug.capture.inference.search.input_repairs import next_guesses
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, is_users
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess
-from inductor_debug.capture.inference.values.guarded_execution import SideEffectError
+from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError
 from inductor_debug.capture.tensors.fake_mode import is_limitation
 
 MOST_RUNS = 400
@@ -60,7 +60,7 @@ def search(
     runs: int = MOST_RUNS,
     seconds: float = MOST_SECONDS,
 ) -> Found | NotFound:
-    """Looks for a call that runs.
+    """Looks for a call that runs. Broken off within a run, it tells how far those before it came.
 
     Args:
         trials: runs calls.
@@ -82,12 +82,18 @@ def search(
         heapq.heappush(waiting, ((), 0, next(numbers), guess))
     seen: set[Guess] = set(starts)
     best: TrialOutcome | None = None
-    evident = False
+    evident, lasting = False, True
     runs += trials.runs
     least = trials.runs + _LEAST_RUNS
     while waiting and trials.runs < runs and (trials.runs < least or time.process_time() - started < seconds):
         before, cost, _, guess = heapq.heappop(waiting)
-        outcome = trials.run(guess)
+        try:
+            outcome = trials.run(guess)
+        except TooLongError as error:
+            if best is None:
+                raise
+            lasting = error.worked
+            break
         if outcome.error is None:
             return settled(trials, guess, started + seconds)
         unsupported = isinstance(outcome.error, NotImplementedError)
@@ -98,6 +104,7 @@ def search(
             best, evident = outcome, is_evident(outcome)
             # What torch does not support for one rank or dtype it may support for another.
             runs = min(runs, trials.runs + _RUNS_WHERE_EVIDENT) if evident or unsupported else runs
+            least = min(least, trials.runs) if evident else least
         if trials.runs >= _RUNS_WHERE_STUCK and stuck and _place(best, trials.subject) in stuck:
             break
         rank = tuple(-number for number in outcome.progress)
@@ -109,7 +116,8 @@ def search(
     if best is not None:
         stuck.update([place] if (place := _place(best, trials.subject)) else [])
     spent = time.process_time() - started
-    return NotFound(best.error if best is not None else None, trials.runs, spent, best=best, evident=evident)
+    error = best.error if best is not None else None
+    return NotFound(error, trials.runs, spent, lasting, best, evident)
 
 
 def _place(outcome: TrialOutcome, subject: Any) -> str:
