@@ -89,10 +89,10 @@ def search(
         before, cost, _, guess = heapq.heappop(waiting)
         try:
             outcome = trials.run(guess)
-        except TooLongError as error:
+        except TooLongError as late:
             if best is None:
                 raise
-            lasting = error.worked
+            lasting = late.worked
             break
         if outcome.error is None:
             return settled(trials, guess, started + seconds)
