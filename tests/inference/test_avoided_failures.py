@@ -57,6 +57,15 @@ class Masked(nn.Module):
         scores = tokens @ tokens.transpose(1, 2)
         return scores.masked_fill((~keep.unsqueeze(1))[..., 1:], -1e9).softmax(-1) @ tokens
 """
+PYRAMID = """
+class Pyramid(nn.Module):
+    def __init__(self, channels=48, width=64):
+        super().__init__()
+        self.stem, self.head = nn.Conv2d(3, width, 3, padding=1), nn.Conv2d(channels, 5, 1)
+
+    def forward(self, x):
+        return self.head(self.stem(x).relu())
+"""
 SOFTMAX = """
 # inductor-debug: inputs=(torch.randn(2, 16, 64),)
 class Weights(nn.Module):
@@ -93,6 +102,12 @@ def test_what_the_text_calls_by_one_name_is_one_size(tmp_path: Path) -> None:
 def test_a_name_that_may_stand_for_several_sizes_blames_nobody(mark: str, tmp_path: Path) -> None:
     text = IMPORTS + MASKED.replace("'batch seq']", f"'batch {mark}seq']")
     assert findings(told(tmp_path, text)) == []
+
+
+@pytest.mark.parametrize(("built", "rules"), [("Pyramid(channels=64)", []), ("Pyramid(width=32)", ["capture-error"])])
+def test_defaults_that_the_project_never_uses_are_not_blamed(built: str, rules: list[str], tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"from model import Pyramid\n\nmodel = {built}\n", encoding="utf-8")
+    assert [item.rule for item in findings(told(tmp_path, IMPORTS + PYRAMID))] == rules
 
 
 def test_an_argument_that_may_be_left_out_hides_no_mistake_in_what_it_replaces(tmp_path: Path) -> None:

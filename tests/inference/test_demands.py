@@ -644,3 +644,16 @@ def test_functions_of_the_file_are_followed_and_never_called(tmp_path: Path) -> 
     written = tmp_path / "written"
     assert first(tmp_path, CALLED.replace("{path!r}", repr(str(written)))) == "(12, 7, 64)"
     assert not written.exists()
+
+
+def test_a_configuration_class_is_built_as_the_project_builds_it(tmp_path: Path) -> None:
+    text = """
+class Config:
+    def __init__(self, folder, width): self.folder, self.width = folder, width
+class Model(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.layer = nn.Linear(config.width, 3)
+"""
+    (tmp_path / "run.py").write_text("import model as m\nwidth = 8 * 3\nconfig = m.Config('data', width)\n")
+    assert first(tmp_path, text) == "(Config('data', 24),)"

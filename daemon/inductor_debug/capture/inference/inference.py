@@ -7,8 +7,10 @@ that came furthest, and its stages tell what they meet. Else it is a `NotInferab
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
+import itertools
 import time
 from dataclasses import replace
 from typing import Any
@@ -18,17 +20,18 @@ from inductor_debug_schema import Blame, InferenceHint, Inferred
 
 from inductor_debug.capture.inference import hints, negative_cache
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
+from inductor_debug.capture.inference.construction.construction import DEFAULTS
 from inductor_debug.capture.inference.guessing import pretrained
 from inductor_debug.capture.inference.guessing.input_candidates import NoSignatureError, plan_for
 from inductor_debug.capture.inference.judging.avoided_failures import AvoidedFailure, avoided_failure
-from inductor_debug.capture.inference.judging.blame import Headless, headless, is_evident, takes_itself_for_input
+from inductor_debug.capture.inference.judging.blame import headless, is_evident, takes_itself_for_input
 from inductor_debug.capture.inference.judging.coincidences import coincidences
 from inductor_debug.capture.inference.judging.constructor_faults import is_constructors_fault
 from inductor_debug.capture.inference.judging.contradiction import Judgement, judged
 from inductor_debug.capture.inference.judging.defaults import because, unusable_default, unusable_defaults
 from inductor_debug.capture.inference.judging.own_dtypes import mixing_own_dtypes
 from inductor_debug.capture.inference.judging.remarks import Remark
-from inductor_debug.capture.inference.negative_cache import NotInferableError, why_not_found
+from inductor_debug.capture.inference.negative_cache import NotInferableError, refuse_headless, why_not_found
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
 from inductor_debug.capture.inference.search.input_search import MOST_RUNS, MOST_SECONDS, NotFound, search
@@ -98,7 +101,7 @@ class Inference:
         with harmless():
             if known is not None:
                 return self._repeat(known)
-            _refuse(headless(self._subject.value))
+            refuse_headless(headless(self._subject.value))
             refused = negative_cache.known(around.refused(name), self._subject.value, around.place())
             if refused is not None and not around.retry:
                 raise refused
@@ -300,6 +303,8 @@ class Inference:
             if isinstance(found, NotFound):
                 found, trials, taken = self._reconciled(found, trials, way)
             answer = self._answer_of(found, number, taken, trials, blamed)
+            if answer is not None and answer.blame is not None and not (isinstance(found, NotFound) and found.evident):
+                answer, taken, trials = self._as_written(number, taken) or (answer, taken, trials)
             started += time.process_time() - built  # what is run has limits of its own
             if answer is not None:
                 self._take(answer, taken)
@@ -314,6 +319,21 @@ class Inference:
         failure = failure or NotInferableError("there is no way to build it")
         failure.lasting = lasting
         raise failure
+
+    def _as_written(self, number: int, way: Way) -> tuple[InferredCall, Way, Trials] | None:
+        """The class as its project builds it, with a call that runs, where its defaults alone are at fault."""
+        if way.construction.arguments or way.construction.source != DEFAULTS:
+            return None
+        later = itertools.islice(enumerate(self._ways), number + 1, None)
+        written = (item for item in later if item[1].construction.arguments and not item[1].construction.invented)
+        for index, other in itertools.islice(written, _SEARCHED_WAYS):
+            with contextlib.suppress(NotInferableError):
+                trials = trials_on(other)
+                found = self._search(trials, other)
+                answer = self._answer_of(found, index, other, trials, []) if isinstance(found, Found) else None
+                if answer is not None and answer.blame is None:
+                    return answer, other, trials
+        return None
 
     def _reconciled(self, found: NotFound, trials: Trials, way: Way) -> tuple[Found | NotFound, Trials, Way]:
         """The search on the same way with other invented numbers, where the failure is that two sizes differ.
@@ -341,7 +361,7 @@ class Inference:
         `blamed` are the failures for which earlier ways of building the class were nearly blamed, and is added to.
         """
         if isinstance(found, NotFound):
-            _refuse(takes_itself_for_input(found.error) if found.error is not None else None)
+            refuse_headless(takes_itself_for_input(found.error) if found.error is not None else None)
             judgement = self._judgement(trials, way, found)
             if judgement.runs is None:
                 if judgement.blamed is None or not (found.evident or self._is_sure(judgement, way, blamed)):
@@ -474,14 +494,3 @@ class Inference:
             kept_since=answer.since,
             instead=answer.blame.instead if answer.blame is not None else "",
         )
-
-
-def _refuse(lacking: Headless | None) -> None:
-    """Blames a method that has no parameter for its own object.
-
-    Raises:
-        NotInferableError: there is one.
-    """
-    if lacking is not None:
-        why = f"`{lacking.name}` has no parameter `self`, which Python passes first"
-        raise NotInferableError(why, blames=True, line=lacking.line)

@@ -22,6 +22,7 @@ from inductor_debug.capture.inference import hints
 from inductor_debug.capture.inference.classes import outline
 from inductor_debug.capture.inference.construction.call_sites import calls_in_project
 from inductor_debug.capture.inference.construction.construction import Construction
+from inductor_debug.capture.inference.judging.blame import Headless
 from inductor_debug.capture.inference.search.input_search import NotFound
 from inductor_debug.capture.inference.specs.rendering import arguments_of, directive_of, inputs_of, signature_of
 from inductor_debug.capture.inference.values.symbolic_values import text_of
@@ -58,6 +59,17 @@ class KnownRefusalError(NotInferableError):
     def __init__(self, reason: str, furthest: Inferred | None = None) -> None:
         super().__init__(reason, lasting=False, furthest=furthest)
         self.args = ()
+
+
+def refuse_headless(lacking: Headless | None) -> None:
+    """Blames a method that has no parameter for its own object.
+
+    Raises:
+        NotInferableError: there is one.
+    """
+    if lacking is not None:
+        why = f"`{lacking.name}` has no parameter `self`, which Python passes first"
+        raise NotInferableError(why, blames=True, line=lacking.line)
 
 
 def why_not_found(found: NotFound, construction: Construction) -> NotInferableError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -59,6 +60,7 @@ from inductor_debug.capture.runtime import foreign
 
 _DEEPEST = 6
 _ALTERNATIVES = 3
+DEFAULTS = "defaults"
 _FEWEST_ITEMS = 2
 _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
 
@@ -69,7 +71,7 @@ class Construction:
 
     arguments: tuple[SpecArgument, ...] = ()
     invented: tuple[str, ...] = ()
-    source: str = "defaults"
+    source: str = DEFAULTS
     numbers: tuple[int, ...] = ()
     configuration: WrittenConfiguration | None = None
     """The table of a file that an argument was taken from."""
@@ -386,7 +388,9 @@ class _Builder:
             if foreign.needs_no_arguments(found):
                 return BuiltSpec(f"{found.__name__}()", SymbolicValue(found), make=found)
             if annotated.is_of_project(found) and signatures.known_parameters(found) is not None:
-                return self._built(SymbolicValue(found), True)
+                elsewhere = calls_in_project(self.files.root, self.files.path, found.__name__, vars(self.module))
+                args, kwargs = next(itertools.chain(self.sites.of(found.__name__), elsewhere), ([], {}))
+                return self._built(SymbolicValue(found, tuple(args), kwargs), True)
         is_module = demand.has_weights or not {"module", "callable"}.isdisjoint(demand.roles)
         asked = "configuration" in demand.roles and demand.fields and not is_module
         if kind is None and (asked or (called_so and "mapping" not in demand.roles)):
