@@ -25,6 +25,7 @@ SECTIONS = {
     "targets": "How a file says what to compile",
     "accelerators": "Accelerators",
     "costs": "See what it costs, at least",
+    "survey": "Many models in one table",
     "graphs": "See what the compiler made of it",
     "live-tensors": "What is alive at this line?",
     "comparisons": "Are the numbers right?",
