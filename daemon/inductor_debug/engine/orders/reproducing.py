@@ -33,11 +33,14 @@ _PROCESS = "it is about the process that ran the file, whose operations went wit
 _STICKS = "it is about how the accelerator lays tensors out in sticks, of which torch itself shows nothing"
 _PRICE = "the model runs and its numbers are right; what it costs is told with the finding"
 
+_GPU = "it takes a GPU to show, and a reproducer has to run elsewhere"
 NOT_CUT_OUT: dict[str, str] = {
     "restickify": _STICKS,
     "stick-reshape": _STICKS,
     "unaligned-write": _STICKS,
-    "host-tensor": "it takes a GPU to show, and a reproducer has to run elsewhere",
+    "host-tensor": _GPU,
+    "host-sync": _GPU,
+    "autograd-function": "`torch.autograd.gradcheck` shows it of the function by itself; the finding names what is wrong",
     "slow-dtype": _PRICE,
     "tf32": _PRICE,
     "matrix-padding": _PRICE,
