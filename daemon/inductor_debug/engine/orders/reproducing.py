@@ -32,15 +32,15 @@ _FILE = "it is about the file and not about what torch does, so there is nothing
 _PROCESS = "it is about the process that ran the file, whose operations went with it"
 _STICKS = "it is about how the accelerator lays tensors out in sticks, of which torch itself shows nothing"
 _PRICE = "the model runs and its numbers are right; what it costs is told with the finding"
-
 _GPU = "it takes a GPU to show, and a reproducer has to run elsewhere"
+
 NOT_CUT_OUT: dict[str, str] = {
     "restickify": _STICKS,
     "stick-reshape": _STICKS,
     "unaligned-write": _STICKS,
     "host-tensor": _GPU,
     "host-sync": _GPU,
-    "autograd-function": "`torch.autograd.gradcheck` shows it of the function by itself; the finding names what is wrong",
+    "autograd-function": "`torch.autograd.gradcheck` shows it of the function alone; the finding names the error",
     "slow-dtype": _PRICE,
     "tf32": _PRICE,
     "matrix-padding": _PRICE,
