@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import tempfile
 
 from inductor_debug_schema import AdaptersFound, WireError, from_wire
 
 from inductor_debug.engine.pool.job_outcomes import describe_status
-from inductor_debug.engine.pool.launch import Launch, WorkerEntry
+from inductor_debug.engine.pool.launch import Launch, StartFailedError, WorkerEntry
+from inductor_debug.engine.pool.short_process import run_to_end
 
 DESCRIBING_SECONDS = 120.0
 """How long an adapter may take to load; it may import torch from a cold disk."""
@@ -37,26 +37,15 @@ def ask_interpreter(interpreter: str, adapter: str | None, *, report: bool = Fal
         DescribingError: the process ended without an answer.
     """
     launch = Launch(interpreter, os.getcwd(), {}, WorkerEntry())
-    with tempfile.TemporaryFile() as log:
-        try:
-            done = subprocess.run(
-                launch.command(_ROLE, None, {"adapter": adapter, "report": report}),
-                env=launch.environ(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                timeout=DESCRIBING_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise DescribingError(f"it was not loaded within {DESCRIBING_SECONDS:g} seconds") from None
-        except OSError as error:
-            raise DescribingError(str(launch.cannot_run(error))) from None
-        log.seek(0)
-        output = log.read().decode("utf-8", "replace")
     try:
-        return from_wire(AdaptersFound, json.loads(done.stdout))
+        done = run_to_end(launch, _ROLE, {"adapter": adapter, "report": report}, DESCRIBING_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise DescribingError(f"it was not loaded within {DESCRIBING_SECONDS:g} seconds") from None
+    except StartFailedError as error:
+        raise DescribingError(str(error)) from None
+    try:
+        return from_wire(AdaptersFound, json.loads(done.answer))
     except (ValueError, WireError):
         if adapter is None:
-            raise DescribingError(str(launch.died(done.returncode, output))) from None
-        raise DescribingError(f"the process that loaded it {describe_status(done.returncode)}") from None
+            raise DescribingError(str(launch.died(done.status, done.printed))) from None
+        raise DescribingError(f"the process that loaded it {describe_status(done.status)}") from None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import tempfile
 from dataclasses import asdict, dataclass
 
-from inductor_debug.engine.pool.launch import Launch, WorkerEntry
+from inductor_debug.engine.pool.launch import Launch, StartFailedError, WorkerEntry
+from inductor_debug.engine.pool.short_process import run_to_end
 
 LISTING_SECONDS = 600.0
 """How long a library may take to be imported and listed, from a cold disk."""
@@ -45,27 +45,15 @@ def ask_library(interpreter: str, question: LibraryQuestion) -> list[LibraryArch
         LibraryError: the library is not installed in that interpreter, or the process ended without an answer.
     """
     launch = Launch(interpreter, os.getcwd(), {}, WorkerEntry())
-    with tempfile.TemporaryFile() as log:
-        try:
-            done = subprocess.run(
-                launch.command(_ROLE, None, asdict(question)),
-                env=launch.environ(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                timeout=LISTING_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise LibraryError(f"{question.library} was not listed within {LISTING_SECONDS:g} seconds") from None
-        except OSError as error:
-            raise LibraryError(str(launch.cannot_run(error))) from None
-        log.seek(0)
-        output = log.read().decode("utf-8", "replace")
     try:
-        answer = json.loads(done.stdout)
+        done = run_to_end(launch, _ROLE, asdict(question), LISTING_SECONDS)
+        answer = json.loads(done.answer)
+    except subprocess.TimeoutExpired:
+        raise LibraryError(f"{question.library} was not listed within {LISTING_SECONDS:g} seconds") from None
+    except StartFailedError as error:
+        raise LibraryError(str(error)) from None
     except ValueError:
-        raise LibraryError(str(launch.died(done.returncode, output))) from None
+        raise LibraryError(str(launch.died(done.status, done.printed))) from None
     if answer["problem"]:
         raise LibraryError(answer["problem"])
     return [LibraryArchitecture(row["name"], tuple(row["texts"])) for row in answer["architectures"]]

@@ -1,0 +1,47 @@
+"""Runs one question to its end in a short process of an interpreter's: what it answered, printed, and how it ended.
+
+It serves those who ask an interpreter something without a job. It keeps no process and reads no answer.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from inductor_debug.engine.pool.launch import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class ShortRun:
+    """A process that has ended: its `status`, its `answer` on standard output, and what else it `printed`."""
+
+    status: int
+    answer: bytes
+    printed: str
+
+
+def run_to_end(launch: Launch, role: str, options: Mapping[str, Any], seconds: float) -> ShortRun:
+    """Runs a role's module until it ends.
+
+    Raises:
+        StartFailedError: the interpreter cannot be executed.
+        subprocess.TimeoutExpired: it did not end within so many seconds, and was stopped.
+    """
+    with tempfile.TemporaryFile() as log:
+        try:
+            done = subprocess.run(
+                launch.command(role, None, options),
+                env=launch.environ(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                timeout=seconds,
+                check=False,
+            )
+        except OSError as error:
+            raise launch.cannot_run(error) from None
+        log.seek(0)
+        return ShortRun(done.returncode, done.stdout, log.read().decode("utf-8", "replace"))
