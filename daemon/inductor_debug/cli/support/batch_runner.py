@@ -13,9 +13,10 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from inductor_debug_schema import FileReport, FileStatus
 
@@ -70,24 +71,7 @@ async def _run(plan: BatchPlan, progress: Progress, on_file: Callable[[CheckedFi
         jobs=plan.jobs,
         keeps_runs=plan.keeps_runs,
     )
-    received: list[int] = []
-    main = asyncio.ensure_future(_check_all(plan, engine, progress, on_file))
-
-    def interrupt(number: int) -> None:
-        received.append(number)
-        main.cancel()
-
-    with on_signals(interrupt):
-        try:
-            await main
-        except asyncio.CancelledError:
-            if not received:
-                raise
-        finally:
-            progress.clear()
-            await engine.shutdown()
-    if received:
-        raise InterruptedRunError(received[0])
+    await until_interrupted(_check_all(plan, engine, progress, on_file), engine, progress.clear)
     return pools.tool(engine.versions)
 
 
@@ -182,6 +166,32 @@ def remark_on(tool: Tool) -> None:
     remark = tried_versions.remark_on(tool.torch, tool.python)
     if remark is not None:
         console.say(remark)
+
+
+async def until_interrupted(work: Coroutine[Any, Any, None], engine: Engine, clear: Callable[[], None]) -> None:
+    """Awaits `work`; whatever ends it, `clear` is called then and the engine's workers are gone.
+
+    Raises:
+        InterruptedRunError: Ctrl-C or a polite kill.
+    """
+    received: list[int] = []
+    main = asyncio.ensure_future(work)
+
+    def interrupt(number: int) -> None:
+        received.append(number)
+        main.cancel()
+
+    with on_signals(interrupt):
+        try:
+            await main
+        except asyncio.CancelledError:
+            if not received:
+                raise
+        finally:
+            clear()
+            await engine.shutdown()
+    if received:
+        raise InterruptedRunError(received[0])
 
 
 @contextlib.contextmanager

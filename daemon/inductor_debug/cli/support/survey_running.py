@@ -17,11 +17,10 @@ from datetime import datetime, timezone
 from inductor_debug_schema import SurveyHeader, SurveyRow
 
 from inductor_debug.cli.support import console
-from inductor_debug.cli.support.batch_runner import Pools, on_signals, remark_on
-from inductor_debug.cli.support.console import InterruptedRunError
+from inductor_debug.cli.support.batch_runner import Pools, remark_on, until_interrupted
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.pool.pool import PoolFactory
-from inductor_debug.engine.settings.settings_ladder import SettingsResolver
+from inductor_debug.engine.settings.settings_ladder import Settings, SettingsResolver
 from inductor_debug.engine.survey.model_survey import ModelSurvey, SurveyOptions, key_of
 from inductor_debug.engine.survey.results_file import SCHEMA, ResultsFile
 from inductor_debug.engine.survey.survey_models import SurveyModel
@@ -63,26 +62,13 @@ async def _run(plan: SurveyPlan) -> None:
     engine = Engine(
         settings_for=plan.settings, listener=lambda update: None, pool_factory=pools.make, jobs=max(plan.jobs, 1)
     )
-    received: list[int] = []
     keeper = _Keeper(plan, lambda: pools.tool(engine.versions))
-    main = asyncio.ensure_future(_survey_all(plan, engine, keeper))
 
-    def interrupt(number: int) -> None:
-        received.append(number)
-        main.cancel()
+    def close() -> None:
+        keeper.progress.clear()
+        plan.file.close()
 
-    with on_signals(interrupt):
-        try:
-            await main
-        except asyncio.CancelledError:
-            if not received:
-                raise
-        finally:
-            keeper.progress.clear()
-            plan.file.close()
-            await engine.shutdown()
-    if received:
-        raise InterruptedRunError(received[0])
+    await until_interrupted(_survey_all(plan, engine, keeper), engine, close)
     if not plan.quiet:
         remark_on(pools.tool(engine.versions))
 
@@ -90,10 +76,10 @@ async def _run(plan: SurveyPlan) -> None:
 async def _survey_all(plan: SurveyPlan, engine: Engine, keeper: _Keeper) -> None:
     folder = os.getcwd()
 
-    def like(path: str, accelerator: str) -> object:
+    def like(path: str, accelerator: str) -> Settings:
         return plan.settings.for_accelerator(path, accelerator, folder=folder)
 
-    survey = ModelSurvey(engine, plan.options, plan.settings, like)  # type: ignore[arg-type]
+    survey = ModelSurvey(engine, plan.options, plan.settings, like)
     waiting = iter([model for model in plan.models if not keeper.knows(model)])
     rows = SurveyRows(folder)
 
@@ -115,6 +101,7 @@ class _Keeper:
 
     def __init__(self, plan: SurveyPlan, tool: Callable[[], Tool]) -> None:
         self._plan, self._tool = plan, tool
+        self._begun = False
         known = sum(self.knows(model) for model in plan.models)
         self.progress = SurveyProgress(len(plan.models), known, enabled=not plan.quiet)
 
@@ -124,13 +111,11 @@ class _Keeper:
 
     def add(self, rows: list[SurveyRow]) -> None:
         """Adds the rows of a model; the first ones bring the header, for which the versions have to be known."""
-        if self._plan.file.kept == 0 or not self._begun:
+        if not self._begun:
             self._plan.file.begin(self._header())
             self._begun = True
         self._plan.file.add(rows)
         self.progress.step(rows)
-
-    _begun = False
 
     def _header(self) -> SurveyHeader:
         plan, tool = self._plan, self._tool()
