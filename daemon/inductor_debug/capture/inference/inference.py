@@ -12,6 +12,7 @@ import datetime
 import functools
 import itertools
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -281,7 +282,8 @@ class Inference:
         failure: NotInferableError | None = None
         searched, lasting = 0, True
         blamed: list[TrialOutcome] = []
-        for number, way in enumerate(self._ways):
+        ways = enumerate(self._ways)
+        for number, way in ways:
             if number >= _MOST_WAYS or searched >= _SEARCHED_WAYS:
                 break
             if number and time.process_time() - started > CONSTRUCTION_SECONDS:
@@ -304,7 +306,7 @@ class Inference:
                 found, trials, taken = self._reconciled(found, trials, way)
             answer = self._answer_of(found, number, taken, trials, blamed)
             if answer is not None and answer.blame is not None and not (isinstance(found, NotFound) and found.evident):
-                answer, taken, trials = self._as_written(number, taken) or (answer, taken, trials)
+                answer, taken, trials = self._as_written(taken, ways) or (answer, taken, trials)
             started += time.process_time() - built  # what is run has limits of its own
             if answer is not None:
                 self._take(answer, taken)
@@ -320,11 +322,10 @@ class Inference:
         failure.lasting = lasting
         raise failure
 
-    def _as_written(self, number: int, way: Way) -> tuple[InferredCall, Way, Trials] | None:
-        """The class as its project builds it, with a call that runs, where its defaults alone are at fault."""
+    def _as_written(self, way: Way, later: Iterator[tuple[int, Way]]) -> tuple[InferredCall, Way, Trials] | None:
+        """The class as its project builds it in a `later` way, with a call that runs, where `way` is its defaults."""
         if way.construction.arguments or way.construction.source != DEFAULTS:
             return None
-        later = itertools.islice(enumerate(self._ways), number + 1, None)
         written = (item for item in later if item[1].construction.arguments and not item[1].construction.invented)
         for index, other in itertools.islice(written, _SEARCHED_WAYS):
             with contextlib.suppress(NotInferableError):
