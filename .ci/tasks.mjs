@@ -229,6 +229,12 @@ const TASKS = {
     await setup();
     return run(PYTHON, ["-m", "mkdocs", "build", ...args]);
   },
+  /** The tests of properties with examples of this run alone, a thousand of each; `npm test` has the same hundred every time. */
+  properties: async (args) => {
+    await setup();
+    const env = { INDUCTOR_DEBUG_PROPERTIES: "search" };
+    return run(PYTHON, ["-m", "pytest", "--numprocesses", "2", "-m", "hypothesis", ...args], { env });
+  },
   /** Random edits, reloads and kills through an editor's connection, for `--minutes N`. */
   soak: async (args) => {
     await setup();

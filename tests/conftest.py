@@ -3,7 +3,8 @@
 Failures of those in quarantine (`quarantine.py`) are told and do not count.
 
 Tests fork children as the fork server does. A child of a process that has used OpenMP's threads waits for them forever
-(libgomp keeps its pool over a fork); the fork server itself never uses any. Properties hold on slow machines, too.
+(libgomp keeps its pool over a fork); the fork server itself never uses any. Properties hold on slow machines, too; they
+are tried with the same examples in every run, and with many others where those are asked for (`npm run properties`).
 """
 
 import contextlib
@@ -20,8 +21,11 @@ from zygote import sharing
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Errors of strict backends would wait for processes that import torch; tests of that ask for it.
 os.environ.setdefault("MOCK_REPROS", "unverified")
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+settings.register_profile("same", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile(
+    "search", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=1000, print_blob=True
+)
+settings.load_profile(os.environ.get("INDUCTOR_DEBUG_PROPERTIES", "same"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -69,3 +69,9 @@ def test_any_baseline_is_used_or_refused_in_words(
     path.write_text(json.dumps(rows) if text is None else text, encoding="utf-8", errors="surrogatepass")
     with contextlib.suppress(BaselineError):
         read_baseline(str(path))
+
+
+@pytest.mark.parametrize("source", [None, 7, "mock.toml", {"lines": None}])
+def test_a_profile_that_does_not_say_where_it_was_read_is_refused(source: Any) -> None:
+    with pytest.raises(ProfileError, match="source"):
+        read_profile({**_PROFILES[0], "source": source})

@@ -205,6 +205,8 @@ def read_profile(document: dict[str, Any]) -> Profile:
         ProfileError: a key is unknown or missing, or a value has the wrong type; it names the file, the key, the line.
     """
     source = document.get("source", {})
+    if not isinstance(source, dict) or not isinstance(source.get("lines", {}), dict):
+        raise ProfileError("must say where the profile was read", path="", key="source")
     if "capabilities" in source:
         return _told_by_adapter(source)
     table = Table({key: value for key, value in document.items() if key != "source"}, source)
