@@ -71,15 +71,73 @@ def test_the_action_shows_findings_and_hands_their_file_on(project: Path, tmp_pa
     assert "::warning file=model.py,line=6" in ran.stdout
     assert outputs.read_text(encoding="utf-8").split() == ["code=1", f"sarif={sarif}"]
     assert '"ruleId": "graph-break"' in sarif.read_text(encoding="utf-8")
-    last = action()["runs"]["steps"][-1]
-    code = subprocess.run(["bash", "-c", last["run"]], env={**os.environ, "CODE": "1"}, check=False).returncode
-    assert code == 1
+
+
+def scripts() -> dict[str, Any]:
+    """The steps of the action that are scripts, by what they are called."""
+    return {step["name"]: step for step in action()["runs"]["steps"] if "run" in step}
+
+
+def run_step(name: str, folder: Path, given: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """What a step of the action says and hands on, run as Actions runs scripts."""
+    step, outputs = scripts()[name], folder / "outputs"
+    assert given.keys() <= step["env"].keys()
+    outputs.write_text("", encoding="utf-8")
+    environment = {**os.environ, **given, "GITHUB_OUTPUT": str(outputs), "GITHUB_STEP_SUMMARY": str(folder / "summary")}
+    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    ran = subprocess.run(script, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    lines = outputs.read_text(encoding="utf-8").splitlines()
+    return ran.stdout, dict(line.split("=", 1) for line in lines)
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(sys.platform == "win32", reason="the steps are scripts for bash")
+def test_the_action_says_in_one_comment_what_a_change_does_to_the_models(project: Path, tmp_path: Path) -> None:
+    given = {"TOOL": TOOL, "PYTHON": sys.executable, "SURVEY": "model.py\n\n", "STRICT": "true"}
+    _said, before = run_step("Survey the models", project, {**given, "FOLDER": str(tmp_path / "before")})
+    assert before["code"] == "0"
+    assert "| model.py" in Path(before["table"]).read_text(encoding="utf-8")
+    (project / "model.py").write_text(MODEL.replace("    return", "    print(x.sum())\n    return"), encoding="utf-8")
+    now = {**given, "FOLDER": str(tmp_path / "now"), "BASELINE": before["survey"]}
+    _said, after = run_step("Survey the models", project, now)
+    assert after["code"] == "1", "a model got worse, and the job is to fail for that"
+    table = Path(after["table"]).read_text(encoding="utf-8")
+    assert "worse" in table
+    assert (project / "summary").read_text(encoding="utf-8").endswith(table)
+
+    asked, programs = tmp_path / "asked", tmp_path / "programs"
+    programs.mkdir()
+    (programs / "gh").write_text(f'#!/bin/sh\necho "$@" >> {asked}\ncase "$*" in *--jq*) echo $THERE;; esac\n')
+    (programs / "gh").chmod(0o755)
+    for there, expected in (("", "issues/7/comments --field"), ("31", "issues/comments/31 --method PATCH --field")):
+        names = {"PATH": f"{programs}:{os.environ['PATH']}", "THERE": there}
+        pull = {"TABLE": after["table"], "NUMBER": "7", "REPOSITORY": "owner/name", "GH_TOKEN": "-"}
+        step = scripts()["Comment on the pull request"]
+        script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+        subprocess.run(script, env={**os.environ, **names, **pull}, check=True)
+        assert asked.read_text(encoding="utf-8").splitlines()[-1].startswith(f"api repos/owner/name/{expected}")
+    comment = Path(after["table"] + ".comment").read_text(encoding="utf-8")
+    assert comment == f"<!-- inductor-debug: survey -->\n{table}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the step is a script for bash")
+@pytest.mark.parametrize(("check", "survey", "code"), [("0", "0", 0), ("0", "1", 1), ("1", "0", 1), ("2", "1", 2)])
+def test_the_job_ends_with_the_worse_of_check_and_survey(check: str, survey: str, code: int) -> None:
+    codes = {"CODE": check, "SURVEYED": survey}
+    ran = subprocess.run(["bash", "-c", scripts()["Result"]["run"]], env={**os.environ, **codes}, check=False)
+    assert ran.returncode == code
 
 
 def test_the_examples_give_the_action_what_it_takes() -> None:
-    workflow = next(read(text) for text in EXAMPLES if "jobs:" in text)
-    used = [step for step in workflow["jobs"]["check"]["steps"] if "inductor-debug" in step.get("uses", "")]
-    assert used[0]["with"].keys() <= action()["inputs"].keys()
+    workflows = [read(text) for text in EXAMPLES if "jobs:" in text]
+    jobs = [job for workflow in workflows for job in workflow["jobs"].values()]
+    used = [step for job in jobs for step in job["steps"] if "inductor-debug" in step.get("uses", "")]
+    assert len(used) == 2
+    given = {name for step in used for name in step["with"]}
+    assert given <= action()["inputs"].keys()
+    outputs = set(re.findall(r"steps\.models\.outputs\.(\w+)", CI_PAGE))
+    assert outputs <= action()["outputs"].keys()
 
 
 def test_what_the_action_uses_is_pinned_and_no_input_is_put_into_a_script() -> None:
