@@ -1,23 +1,25 @@
-// Bundles the pages: `out/graph.js`, `out/kerneldiff.js`, `out/order.js`, `out/tensors.js`, `out/sizes.js`, `out/charts.js` and their `.css` for the webviews, and the pages of
-// graphs and charts in one HTML file each for any browser, which the daemon puts data into (`daemon/inductor_debug/report/pages/`, committed; `--check` says when they are stale).
+// Bundles the pages: `out/graph.js`, `out/kerneldiff.js`, `out/order.js`, `out/tensors.js`, `out/sizes.js`, `out/charts.js` and their `.css` for the webviews, and what the daemon
+// has for browsers (`daemon/inductor_debug/report/pages/`, committed; `--check` says when they are stale): one HTML file for each page, some of which it puts data into, the page of
+// `inductor-debug ui` around them, and the host that pages have in there (`frame.js` and `.css`).
 
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const EXTENSION = join(dirname(fileURLToPath(import.meta.url)), "..");
 const OUT = join(EXTENSION, "out");
 const PAGES = join(EXTENSION, "..", "daemon", "inductor_debug", "report", "pages");
 export const PAGE = join(PAGES, "graph.html");
-const CHARTS_PAGE = join(PAGES, "charts.html");
 const LARGEST = 400_000;
 const LARGEST_CHARTS = 60_000;
 const LARGEST_KERNELDIFF = 300_000;
 const LARGEST_ORDER = 20_000;
 const LARGEST_TENSORS = 40_000;
 const LARGEST_SIZES = 30_000;
+const LARGEST_BROWSER = 60_000;
+const LARGEST_FRAME = 10_000;
 
 async function bundle(entry, options = {}) {
   const result = await build({
@@ -62,29 +64,45 @@ export async function pages() {
   return page({ name: "graph", title: "Graphs", module: "graphs/graph_html.py", worker: "worker-src blob:; ", define: { LAYOUT_WORKER: JSON.stringify(worker) } });
 }
 
-const charts = () => page({ name: "charts", title: "Charts", module: "charts/charts_html.py" });
+/** What the daemon has for browsers, by the name of the file. */
+async function ofDaemon() {
+  const paged = async (given, largest) => {
+    const made = await page(given);
+    return { name: `${given.name}.html`, text: made.html, largest, made };
+  };
+  const graph = await pages();
+  return [
+    { name: "graph.html", text: graph.html, largest: LARGEST, made: graph },
+    await paged({ name: "charts", title: "Charts", module: "charts/charts_html.py" }, LARGEST_CHARTS),
+    await paged({ name: "kerneldiff", title: "KernelDiff", module: "../web/page_frames.py" }, LARGEST_KERNELDIFF),
+    await paged({ name: "order", title: "Report", module: "../web/page_frames.py" }, LARGEST_ORDER),
+    await paged({ name: "browser", title: "inductor-debug", module: "../web/page_frames.py", worker: "connect-src 'self'; frame-src 'self'; " }, LARGEST_BROWSER),
+    { name: "frame.js", text: harmless(await bundle("webview/browser/frame.ts")), largest: LARGEST_FRAME },
+    { name: "frame.css", text: await bundle("webview/browser/frame.css", { format: undefined }), largest: LARGEST_FRAME },
+  ];
+}
 
 /** Writes all of them, and holds them to their size. */
 export async function writePages() {
   mkdirSync(OUT, { recursive: true });
   mkdirSync(PAGES, { recursive: true });
-  await writePage("kerneldiff", LARGEST_KERNELDIFF);
-  await writePage("order", LARGEST_ORDER);
   await writePage("tensors", LARGEST_TENSORS);
   await writePage("sizes", LARGEST_SIZES);
-  await writePage("charts", LARGEST_CHARTS);
-  writeOffline("graph", await pages(), PAGE, LARGEST);
-  writeOffline("charts", await charts(), CHARTS_PAGE, LARGEST_CHARTS);
+  for (const one of await ofDaemon()) writeForDaemon(one);
 }
 
-function writeOffline(name, { script, style, html }, path, largest) {
-  writeFileSync(join(OUT, `${name}.js`), script);
-  writeFileSync(join(OUT, `${name}.css`), style);
-  if (!existsSync(path) || readFileSync(path, "utf8") !== html) writeFileSync(path, html);
-  const size = Buffer.byteLength(html);
-  console.log(`${name}.html: ${size} bytes`);
+/** A page is for webviews, too, but for the one that stands around them. */
+function writeForDaemon({ name, text, largest, made }) {
+  if (made !== undefined && name !== "browser.html") {
+    writeFileSync(join(OUT, name.replace(".html", ".js")), made.script);
+    writeFileSync(join(OUT, name.replace(".html", ".css")), made.style);
+  }
+  const path = join(PAGES, name);
+  if (!existsSync(path) || readFileSync(path, "utf8") !== text) writeFileSync(path, text);
+  const size = Buffer.byteLength(text);
+  console.log(`${name}: ${size} bytes`);
   if (size <= largest) return;
-  console.error(`error: the page may have ${largest} bytes`);
+  console.error(`error: ${name} may have ${largest} bytes`);
   process.exit(1);
 }
 
@@ -101,10 +119,10 @@ async function writePage(name, largest) {
 }
 
 async function check() {
-  for (const [path, made] of [[PAGE, pages()], [CHARTS_PAGE, charts()]]) {
-    const { html } = await made;
-    if (existsSync(path) && readFileSync(path, "utf8") === html) continue;
-    console.error(`error: report/pages/${basename(path)} is stale; run \`npm run pages --workspace vscode-extension\``);
+  for (const { name, text } of await ofDaemon()) {
+    const path = join(PAGES, name);
+    if (existsSync(path) && readFileSync(path, "utf8") === text) continue;
+    console.error(`error: report/pages/${name} is stale; run \`npm run pages --workspace vscode-extension\``);
     process.exit(1);
   }
 }

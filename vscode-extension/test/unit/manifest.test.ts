@@ -47,8 +47,8 @@ test("every setting has a description, a scope and a default", () => {
 
 test("every page that is bundled is packaged", () => {
   const packaged = read(".vscodeignore").split("\n");
-  const pages = [...read("scripts", "pages.mjs").matchAll(/writePage\("(\w+)"/gu)].map((match) => match[1] ?? "");
-  expect(pages.length).toBeGreaterThan(2);
+  const pages = [...read("scripts", "pages.mjs").matchAll(/(?:writePage\("|paged\(\{ name: ")(\w+)"/gu)].map((match) => match[1] ?? "").filter((page) => page !== "browser");
+  expect(pages.length).toBeGreaterThan(4);
   for (const page of pages) expect(packaged).toEqual(expect.arrayContaining([`!out/${page}.js`, `!out/${page}.css`]));
 });
 

@@ -14,16 +14,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from inductor_debug_schema import (
     FileReport,
     FileStatus,
-    Finding,
-    Range,
-    Related,
-    Severity,
     Stage,
     TargetReport,
     from_wire,
@@ -44,7 +38,6 @@ from inductor_debug.source.source_text import decode
 
 POLL_SECONDS = 0.2
 """How often files are looked at for new content."""
-_SEVERITIES = {1: Severity.ERROR, 2: Severity.WARNING, 3: Severity.INFORMATION, 4: Severity.HINT}
 DESCRIPTION = """\
 Runs the language server headless over stdio, as an editor would, and prints the findings of each file as soon as they
 are complete.
@@ -190,8 +183,10 @@ class _Watch:
             self._finished.set()
 
     def _show(self, file: _Watched, targets: list[TargetReport]) -> None:
+        from inductor_debug.server.rpc.told_findings import finding_of
+
         uris = [file.path.as_uri(), *(uri for uri in self._diagnostics if uri not in self._files)]
-        findings = [_finding(uri, item) for uri in uris for item in self._diagnostics.get(uri, [])]
+        findings = [finding_of(uri, item) for uri in uris for item in self._diagnostics.get(uri, [])]
         status = FileStatus.FINDINGS if findings else FileStatus.CLEAN
         report = FileReport(str(file.path), status, targets, findings)
         sources = ShownTexts({str(file.path): file.text})
@@ -209,30 +204,3 @@ def _text(path: Path) -> str:
 def _stamp(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_mtime_ns, status.st_size
-
-
-def _path(uri: str) -> str:
-    return url2pathname(unquote(urlsplit(uri).path))
-
-
-def _finding(uri: str, diagnostic: dict[str, Any]) -> Finding:
-    """A diagnostic as the finding it was, as far as it crossed the wire."""
-    data = diagnostic.get("data") or {}
-    return Finding(
-        rule=str(diagnostic.get("code", "")),
-        severity=_SEVERITIES[diagnostic.get("severity", 2)],
-        message=diagnostic["message"],
-        path=_path(uri),
-        range=from_wire(Range, diagnostic["range"]),
-        stage=Stage(data.get("stage", Stage.LOAD.value)),
-        target=data.get("target") or "",
-        op=data.get("op"),
-        module=data.get("module"),
-        count=data.get("count") or 1,
-        related=[
-            Related(_path(place["location"]["uri"]), from_wire(Range, place["location"]["range"]), place["message"])
-            for place in diagnostic.get("relatedInformation") or []
-        ],
-        fingerprint=data.get("fingerprint") or "",
-        link=(diagnostic.get("codeDescription") or {}).get("href"),
-    )

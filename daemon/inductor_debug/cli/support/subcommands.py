@@ -44,6 +44,9 @@ COMMANDS = {
     "watch": Subcommand(
         "inductor_debug.cli.commands.watch", "run the daemon headless and show findings after every save"
     ),
+    "ui": Subcommand(
+        "inductor_debug.cli.commands.ui", "show the editor's pages in a browser, live while files are saved"
+    ),
     "repro": Subcommand(
         "inductor_debug.cli.commands.repro", "make a minimal script that shows a finding, and prove it"
     ),

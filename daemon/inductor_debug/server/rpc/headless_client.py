@@ -48,11 +48,13 @@ class HeadlessEditor:
         command: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         capabilities: Mapping[str, Any] = CAPABILITIES,
+        name: str = "inductor-debug watch",
     ) -> None:
         self.handlers: dict[str, Handler] = {}
         self._capabilities = dict(capabilities)
         self._command = list(command) or [sys.executable, "-m", "inductor_debug", "serve"]
         self._environment = environment
+        self._name = name
         self._process: asyncio.subprocess.Process | None = None
         self._identifiers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -89,7 +91,7 @@ class HeadlessEditor:
         self._reader = asyncio.create_task(self._read(self._process))
         parameters = {
             "processId": os.getpid(),
-            "clientInfo": {"name": "inductor-debug watch"},
+            "clientInfo": {"name": self._name},
             "rootUri": root.as_uri(),
             "workspaceFolders": [{"uri": root.as_uri(), "name": root.name}],
             "capabilities": self._capabilities,
@@ -134,7 +136,7 @@ class HeadlessEditor:
         self._send({"jsonrpc": "2.0", "method": method, "params": parameters})
 
     async def request(self, method: str, parameters: Any) -> Any:
-        """Sends a request and returns its result.
+        """Sends a request and returns its result. Who is cancelled while it waits has the server told.
 
         Raises:
             ServerError: the server answered with an error, or ended before it answered.
@@ -143,7 +145,12 @@ class HeadlessEditor:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[identifier] = future
         self._send({"jsonrpc": "2.0", "id": identifier, "method": method, "params": parameters})
-        return await future
+        try:
+            return await future
+        except asyncio.CancelledError:
+            with contextlib.suppress(ServerError):
+                self.notify("$/cancelRequest", {"id": identifier})
+            raise
 
     def _send(self, message: dict[str, Any]) -> None:
         process = self._process
