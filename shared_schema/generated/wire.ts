@@ -1018,6 +1018,25 @@ export interface ExplainRequest {
 }
 
 /**
+ * Why `torch.export` stops.
+ */
+export type ExportFault = "value" | "size" | "operator" | "strict" | "other";
+
+/**
+ * An expression at which `torch.export` stops, or an operator.
+ *
+ * `condition` is what it has to know, in names of the code's variables, `read_from` the expression that read the
+ * number from a tensor; `said` are torch's words where there are no others.
+ */
+export interface ExportStop {
+  readonly export_fault: ExportFault;
+  readonly export_expression: string;
+  readonly condition?: string;
+  readonly read_from?: string;
+  readonly said?: string;
+}
+
+/**
  * The ops that one expression made itself, and not another one within it; those of the backward pass apart.
  *
  * `path` and `range` are None for ops that no expression of the user's made. `ops` says how often each operator ran,
@@ -1134,7 +1153,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | FunctionGradient | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | Growth | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | ExportStop | FunctionGradient | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | Growth | null;
   readonly cause?: string;
   readonly direction?: Direction | null;
   readonly inferred?: boolean;
@@ -2632,7 +2651,7 @@ export interface SpecialisedSize {
 /**
  * How deep a look at a target went; each stage refines the one before.
  */
-export type Stage = "load" | "preview" | "mock" | "aot" | "inductor" | "gradients" | "comparison";
+export type Stage = "load" | "preview" | "mock" | "aot" | "inductor" | "gradients" | "export" | "comparison";
 
 /**
  * All runs of a target in a stage; the last one saw most. `place` is where the target is offered.

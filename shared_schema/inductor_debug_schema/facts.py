@@ -12,6 +12,7 @@ from typing import Union
 
 from inductor_debug_schema.compiling.capture_facts import (
     EagerFunction,
+    ExportStop,
     FunctionGradient,
     GraphBreak,
     InstanceVersions,
@@ -317,6 +318,7 @@ Facts = Union[
     Recompilation,
     InstanceVersions,
     EagerFunction,
+    ExportStop,
     FunctionGradient,
     IdleIgnore,
     CpuFallback,

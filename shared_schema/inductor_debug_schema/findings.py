@@ -50,6 +50,8 @@ class Stage(str, Enum):
     """Inductor lowered the graphs to kernels."""
     GRADIENTS = "gradients"
     """Custom autograd functions were held against the derivative of what they compute."""
+    EXPORT = "export"
+    """`torch.export` was asked whether it takes the target."""
     COMPARISON = "comparison"
     """What a backend computes was compared with what eager PyTorch does; no analysis has this stage."""
 

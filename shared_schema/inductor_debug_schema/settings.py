@@ -153,11 +153,11 @@ SETTINGS = (
         SettingKind.CHOICES,
         "How deep to look: `preview` runs the model on fake tensors, `mock` captures its graphs with `torch.compile`, "
         "`aot` makes forward and backward graphs of them, `inductor` kernels; `gradients` holds custom autograd "
-        "functions against the derivative of what they compute.",
+        "functions against the derivative of what they compute, `export` asks whether `torch.export` takes them.",
         "Not set: what `pyproject.toml` says, otherwise the first two.",
         scope=_RESOURCE,
         project=True,
-        choices=_choices("preview", "mock", "aot", "inductor", "gradients"),
+        choices=_choices("preview", "mock", "aot", "inductor", "gradients", "export"),
         example='["preview", "mock"]',
     ),
     Setting(

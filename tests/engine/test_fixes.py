@@ -14,6 +14,8 @@ from inductor_debug.engine.fixes.fix_candidates import FIXABLE, guesses
 from inductor_debug.engine.fixes.proof import proves
 from inductor_debug.source.text_lines import split_lines, utf16_length
 from inductor_debug_schema import (
+    ExportFault,
+    ExportStop,
     Facts,
     FileReport,
     FileStatus,
@@ -256,6 +258,15 @@ def test_a_size_goes_up_to_the_next_multiple(
 
 def test_a_multiple_of_bytes_is_counted_in_elements() -> None:
     assert outcomes("w = «nn.Linear(64, 40)»", "alignment", odd(40, 32), SPYRE) == ["w = nn.Linear(64, 64)"]
+
+
+def test_a_condition_that_export_cannot_decide_is_said_before_it() -> None:
+    facts = ExportStop(ExportFault.SIZE, "n > 3", "n > 3", "x.sum().item()")
+    text = "import torch\ndef f(x):\n    n = x.sum().item()\n    if «n > 3»:\n        x = x + 1\n"
+    always, never = outcomes(text, "export", facts)
+    assert "    n = x.sum().item()\n    torch._check(n > 3)\n    if n > 3:\n" in always
+    assert "    torch._check(not (n > 3))\n    if n > 3:\n" in never
+    assert outcomes(text, "export", ExportStop(ExportFault.VALUE, "n > 3")) == []
 
 
 @pytest.mark.parametrize("rule", sorted(FIXABLE))

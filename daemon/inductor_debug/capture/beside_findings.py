@@ -90,7 +90,7 @@ class BesideFindings:
             timeline = timeline_of(saw.recordings[-1], self._codes, self._profile)
             if timeline is not None:
                 self._emit(TensorsSeen(name, timeline))
-        for extra in outcome.extras:
+        for extra in [*outcome.extras, *(outcome.kept if self._request.keep_graphs else [])]:
             self._emit(extra)
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
             with naming_symbols(symbols_of(target)):

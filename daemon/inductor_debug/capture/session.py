@@ -297,7 +297,8 @@ class _Session:
     ) -> StageOutcome:
         """Runs a stage, a second time with real tensors where fake ones could not go on, and judges what it saw."""
         assert item.target is not None
-        target = item.valued or item.target
+        # An exported program holds for all values, so there is nothing to take from them.
+        target = item.target if stage is Stage.EXPORT else item.valued or item.target
         outcome, findings = self._judged(stage, runner, target)
         if has_free_sizes(target) and outcome.report.state is StageState.FAILED:
             # Perhaps only the symbols were too much for the code.

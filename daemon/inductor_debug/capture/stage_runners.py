@@ -8,6 +8,7 @@ from functools import partial
 from inductor_debug_schema import Stage
 
 from inductor_debug.accelerators.profile import Profile
+from inductor_debug.capture.export.export_stage import run_export
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, why_no_kernels
 from inductor_debug.capture.gradients.gradient_stage import run_gradients
@@ -24,6 +25,7 @@ _RUNNERS: dict[Stage, StageRunner] = {
     Stage.MOCK: run_mock,
     Stage.AOT: run_aot,
     Stage.GRADIENTS: run_gradients,
+    Stage.EXPORT: run_export,
 }
 HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
 """What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""

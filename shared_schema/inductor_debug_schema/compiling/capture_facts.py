@@ -224,6 +224,36 @@ class FunctionGradient:
     factor: float | None = None
 
 
+class ExportFault(str, Enum):
+    """Why `torch.export` stops."""
+
+    VALUE = "value"
+    """The value of a tensor decides which way the code goes."""
+    SIZE = "size"
+    """A number that was read from a tensor decides whether the code is right, or which way it goes."""
+    OPERATOR = "operator"
+    """An operator has no fake implementation."""
+    STRICT = "strict"
+    """Only `strict=True` stops."""
+    OTHER = "other"
+    """Something else, in torch's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportStop:
+    """An expression at which `torch.export` stops, or an operator.
+
+    `condition` is what it has to know, in names of the code's variables, `read_from` the expression that read the
+    number from a tensor; `said` are torch's words where there are no others.
+    """
+
+    export_fault: ExportFault
+    export_expression: str
+    condition: str = ""
+    read_from: str = ""
+    said: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class EagerFunction:
     """A function that runs eagerly: so many of its operations are in no graph."""

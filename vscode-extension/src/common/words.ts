@@ -21,6 +21,8 @@ export function stage(name: Stage): string {
       return t("kernels");
     case "gradients":
       return t("gradients");
+    case "export":
+      return t("export");
     case "comparison":
       return t("comparison");
   }

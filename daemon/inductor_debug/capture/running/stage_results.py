@@ -47,9 +47,10 @@ class StageOutcome:
     document of the captured graphs, given what is known of operations; it is called only where somebody
     wants to see or keep them, after the findings were sent. `measured` makes what statistics are of where that is not
     `recording`, at the same time; `specs` adds to the document what its kernels ask of an accelerator with layouts.
-    `extras` are further artifacts. `unfinished` are the places of the expressions that an exception went through: they
-    gave nothing. `ran` is what ran of the file, if it was watched. `leaves_changes` says that the run leaves Python
-    objects changed that were there before, so that another one may not be as it was.
+    `extras` are further artifacts, `kept` those that are told only
+    where graphs are kept, too. `unfinished` are the places of the expressions that an exception went through: they gave
+    nothing. `ran` is what ran of the file, if it was watched. `leaves_changes` says that the run leaves Python objects
+    changed that were there before, so that another one may not be as it was.
     """
 
     recording: Recording
@@ -60,6 +61,7 @@ class StageOutcome:
     measured: Callable[[], MeasuredStage] | None = None
     specs: Callable[[GraphDocument, Profile], GraphDocument] | None = None
     extras: list[ArtifactMade] = field(default_factory=list)
+    kept: list[ArtifactMade] = field(default_factory=list)
     unfinished: frozenset[Location] = frozenset()
     ran: Ran | None = None
     leaves_changes: bool = False

@@ -18,6 +18,7 @@ from inductor_debug_schema.answers.constraints_document import ConstraintsDocume
 from inductor_debug_schema.answers.cost_document import CostDocument
 from inductor_debug_schema.answers.guards_document import GuardsDocument
 from inductor_debug_schema.answers.memory_document import MemoryDocument
+from inductor_debug_schema.answers.shapes_document import ShapesDocument
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.accelerators.document import ProfileError
@@ -30,7 +31,7 @@ from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.live_tensors.memory_snapshot import read_snapshot
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
-from inductor_debug.engine.orders.made_documents import guards_of, statistics_of
+from inductor_debug.engine.orders.made_documents import guards_of, shapes_of, statistics_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
@@ -42,6 +43,7 @@ from inductor_debug.report.cost_rows import SORTS, in_order
 from inductor_debug.report.data_pages import PageError
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.formats.cost_csv import cost_csv
+from inductor_debug.report.formats.shapes_csv import shapes_csv
 from inductor_debug.report.roofs import roofline_of
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
@@ -49,10 +51,13 @@ from inductor_debug.report.text.constraint_summary import ConstraintsText, const
 from inductor_debug.report.text.cost_text import CostText
 from inductor_debug.report.text.guards_text import GuardsText
 from inductor_debug.report.text.memory_text import MemoryText
+from inductor_debug.report.text.shapes_text import ShapesText
 from inductor_debug.report.text.statistics_text import StatisticsText
 from inductor_debug.system.matplotlib_figures import MatplotlibUnavailableError
 
-Document = TypeVar("Document", StatisticsDocument, ConstraintsDocument, GuardsDocument, CostDocument, MemoryDocument)
+Document = TypeVar(
+    "Document", StatisticsDocument, ConstraintsDocument, GuardsDocument, CostDocument, MemoryDocument, ShapesDocument
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,14 @@ TYPES: dict[str, Type[Any]] = {
             [roofline_of(document, view.profile) for document in documents], view.places.shown
         ),
     ),
+    "shapes": Type(
+        "what torch.export makes of each size of the inputs, and the expression that decides",
+        order=lambda arguments: Order(stages=(Stage.EXPORT,), keep_graphs=True),
+        documents=lambda done: shapes_of(done.performed.artifacts),
+        text=lambda document, view: ShapesText(view.places, view.sources, view.styler).text(document),
+        stages=(Stage.EXPORT,),
+        csv=lambda documents, view: shapes_csv(documents, view.sources),
+    ),
     "memory": Type(
         "the memory that is alive while each operation of a run runs, its peak, and who holds it",
         order=lambda arguments: MEMORY,
@@ -146,6 +159,7 @@ examples:
   inductor-debug analyze model.py                                    statistics of every target
   inductor-debug analyze model.py::Net --type constraints
   inductor-debug analyze model.py --type guards                      what compiles the model again
+  inductor-debug analyze model.py --type shapes                      which sizes may vary, and what fixes the others
   inductor-debug analyze model.py --type cost --accelerator h100     where the time goes, at least
   inductor-debug analyze model.py --type cost --accelerator rtx-4090 --sort bytes --format csv -o cost.csv
   inductor-debug analyze model.py --type cost --accelerator h100 --format svg -o roofline.svg

@@ -52,7 +52,7 @@ exit codes:
        could not be analysed; with --require-targets any class that was not checked
   130  interrupted
 """
-STAGES = tuple(stage.value for stage in (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.GRADIENTS))
+STAGES = tuple(stage.value for stage in (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.GRADIENTS, Stage.EXPORT))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The documents among the artifacts that an order made: graphs, statistics, guards."""
+"""The documents among the artifacts that an order made: graphs, statistics, guards, shapes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from inductor_debug_schema import ArtifactKind, ArtifactMade, GraphDocument, from_wire
 from inductor_debug_schema.answers.guards_document import GuardsDocument
+from inductor_debug_schema.answers.shapes_document import ShapesDocument
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.artifacts.graph_columns import SUFFIX, decode
 
-Document = TypeVar("Document", StatisticsDocument, GuardsDocument)
+Document = TypeVar("Document", StatisticsDocument, GuardsDocument, ShapesDocument)
 
 
 def documents_of(artifacts: Iterable[ArtifactMade]) -> list[tuple[GraphDocument, bytes]]:
@@ -28,6 +29,11 @@ def statistics_of(artifacts: Iterable[ArtifactMade]) -> list[StatisticsDocument]
 def guards_of(artifacts: Iterable[ArtifactMade]) -> list[GuardsDocument]:
     """The reports on guards among `artifacts`."""
     return _titled(artifacts, "guards", GuardsDocument)
+
+
+def shapes_of(artifacts: Iterable[ArtifactMade]) -> list[ShapesDocument]:
+    """What sizes became, among `artifacts`."""
+    return _titled(artifacts, "shapes", ShapesDocument)
 
 
 def _titled(artifacts: Iterable[ArtifactMade], title: str, kind: type[Document]) -> list[Document]:

@@ -41,6 +41,7 @@ NOT_CUT_OUT: dict[str, str] = {
     "host-tensor": _GPU,
     "host-sync": _GPU,
     "autograd-function": "`torch.autograd.gradcheck` shows it of the function alone; the finding names the error",
+    "export": "the model runs; `torch.export.export` shows it of the target, and the finding names the expression",
     "slow-dtype": _PRICE,
     "tf32": _PRICE,
     "matrix-padding": _PRICE,

@@ -38,6 +38,7 @@ _WHAT_ENDED = {
     Stage.AOT: "the capture of its forward and backward",
     Stage.INDUCTOR: "its way to kernels",
     Stage.GRADIENTS: "the look at its gradients",
+    Stage.EXPORT: "its export",
 }
 _WORDS = {
     Shortfall.NO_INPUTS: "no inputs are known that it runs with",

@@ -15,6 +15,7 @@ _NAMES = {
     Stage.AOT: "forward and backward",
     Stage.INDUCTOR: "kernels",
     Stage.GRADIENTS: "gradients",
+    Stage.EXPORT: "export",
     Stage.COMPARISON: "comparison",
 }
 

@@ -1,0 +1,55 @@
+"""Asks `torch.export` whether it takes a target: every expression that it stops at, and what sizes became."""
+
+from __future__ import annotations
+
+import json
+
+from inductor_debug_schema import ArtifactKind, ArtifactMade, Stage, StageReport, StageState, to_wire
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from inductor_debug.capture.export.export_findings import stopped, strict_alone, undecided_findings
+from inductor_debug.capture.export.export_run import ExportAttempt, exported
+from inductor_debug.capture.export.shape_rows import shapes_document
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.running.stage_results import StageOutcome
+from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.rules.recording.ops import Recording
+
+TITLE = "shapes"
+"""That of the artifact that says what each size became."""
+
+
+def run_export(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
+    """Exports `target` as `torch.export.export` does by default, and then as `strict=True` does.
+
+    Where a value decides, it is exported once more with answers made up, so that all such places are told at once.
+    """
+    plain = exported(target, sources)
+    findings, further = [], plain
+    if isinstance(plain.error, GuardOnDataDependentSymNode):
+        further = exported(target, sources, go_on=True)
+        findings = undecided_findings(further.events, target, sources)
+    if plain.error is not None and not findings:
+        findings = [stopped(plain, target, sources)]
+    strict = exported(target, sources, strict=True)
+    if strict.error is not None:
+        findings += strict_alone(strict, findings, target, sources)
+    report = StageReport(
+        Stage.EXPORT,
+        StageState.DONE if plain.error is None else StageState.FAILED,
+        0.0,
+        graphs=int(plain.program is not None),
+        notes=_notes(plain, strict),
+    )
+    document = shapes_document(target, further, sources, plain.error)
+    content = json.dumps(to_wire(document), indent=1).encode()
+    made = ArtifactMade(ArtifactKind.STATISTICS, TITLE, ".json", "application/json", content, target.name, Stage.EXPORT)
+    return StageOutcome(Recording(), report, findings, retry_real=False, kept=[made])
+
+
+def _notes(plain: ExportAttempt, strict: ExportAttempt) -> list[str]:
+    said = {True: "succeeds", False: "fails"}
+    return [
+        f"`torch.export.export` {said[plain.program is not None]} with strict=False, the default, "
+        f"and {said[strict.program is not None]} with strict=True."
+    ]

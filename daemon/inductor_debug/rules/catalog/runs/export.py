@@ -1,0 +1,34 @@
+"""The page of `export`."""
+
+from __future__ import annotations
+
+from inductor_debug.rules.judging.base import RunRule
+
+
+class ExportRule(RunRule):
+    """An expression at which `torch.export.export` stops."""
+
+    id = "export"
+    summary = "An expression that torch.export does not take."
+    what = """
+        `check --stages preview,export` gives each target to `torch.export.export`, as it is by default and with
+        `strict=True`, with every size left open that can be. Torch itself stops at the first thing that it cannot
+        decide; here the export goes on with made-up answers, so that all of them are told at once, each at its
+        expression: a branch on a tensor's value, a number read from a tensor that something later depends on, an
+        operator without a fake implementation.
+
+        Where only `strict=True` stops, it is a note. What each size became is shown by `analyze --type shapes`."""
+    why = """
+        An exported program runs without Python, for ONNX, ExecuTorch, AOTInductor or a server: it has to hold for all
+        values and sizes that it will be given. What only one of them can decide has no place in it."""
+    example = """
+        ```python
+        def forward(self, x, lengths):
+            n = lengths.max().item()
+            if n > 512:                  # one program, and the value decides
+                x = x[:, :512]
+            return x
+        ```"""
+    fix = """
+        Keep both ways in the program with `torch.cond`, or compute both and choose with `torch.where`. What always
+        holds can be said: `torch._check(n <= 512)`, which the fix offers where a branch only asks for it."""

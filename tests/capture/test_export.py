@@ -1,0 +1,111 @@
+"""Sizes in an exported program: which may vary, which expression fixes the others, and how to ask for what may."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from forked import in_child
+from inductor_debug.accelerators.profile import load_document
+from inductor_debug.capture import session
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.formats.shapes_csv import shapes_csv
+from inductor_debug.report.source_characters import ShownTexts
+from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.shapes_text import ShapesText
+from inductor_debug_schema import ArtifactMade, Event, JobRequest, Stage, from_wire
+from inductor_debug_schema.answers.shapes_document import DimensionState, ShapesDocument
+
+pytestmark = pytest.mark.torch
+
+MODEL = """\
+import torch
+
+
+# inductor-debug: inputs=(torch.randn(512, 64), torch.randn(512, 64), torch.randn(1, 6))
+def f(x, other, pair):
+    y = (x + other).view(x.shape[0], 8, -1)
+    for _ in range(pair.shape[1]):
+        y = y.sin()
+    return y, pair.flatten(), (x > 0).nonzero()
+"""
+DECIDING = """\
+import torch
+
+
+# inductor-debug: inputs=(torch.randn(4, 8),)
+def f(x):
+    if x.sum() > 0:
+        return x.view(-1, 8)
+    return x
+"""
+
+
+def shapes(folder: Path, text: str) -> ShapesDocument:
+    path = folder / "model.py"
+    path.write_text(dedent(text))
+    request = JobRequest(
+        job=1,
+        path=str(path),
+        text=path.read_text(),
+        project_root=str(folder),
+        stages=[Stage.EXPORT],
+        profile=load_document("mock"),
+        keep_graphs=True,
+    )
+    events: list[Event] = []
+
+    def work() -> list[Event]:
+        session.analyze(request, events.append)
+        return events
+
+    result, output = in_child(work)
+    made = [event for event in result if isinstance(event, ArtifactMade) and event.title == "shapes"]
+    assert len(made) == 1, output
+    return from_wire(ShapesDocument, json.loads(made[0].content))
+
+
+def test_each_size_is_told_with_the_expression_that_decides(tmp_path: Path) -> None:
+    document = shapes(tmp_path, MODEL)
+    assert document.exported
+    told = {f"{each.input}.{each.dimension}": each for each in document.dimensions}
+    assert {name: each.state for name, each in told.items()} == {
+        "x.0": DimensionState.DYNAMIC,
+        "x.1": DimensionState.DYNAMIC,
+        "other.0": DimensionState.TIED,
+        "other.1": DimensionState.TIED,
+        "pair.0": DimensionState.STATIC,
+        "pair.1": DimensionState.SPECIALISED,
+    }
+    fixed = told["pair.1"]
+    assert (fixed.because, fixed.range.start.line if fixed.range else None) == ("range(pair.shape[1])", 6)
+    assert (told["other.0"].tied_to, told["other.0"].because) == ("x.shape[0]", "x + other")
+    assert told["x.0"].minimum == 2
+    assert told["x.1"].asked == ["x.shape[1] % 8 == 0"]
+    assert [each.expression for each in document.unbacked] == ["(x > 0).nonzero()"]
+    assert document.dynamic_shapes == (
+        'dynamic_shapes={"x": {0: Dim.AUTO, 1: Dim.AUTO}, "other": {0: Dim.AUTO, 1: Dim.AUTO}, "pair": None}'
+    )
+    assert document.marks.splitlines()[0] == "torch._dynamo.mark_dynamic(x, 0)"
+
+
+def test_people_and_spreadsheets_read_the_same(tmp_path: Path) -> None:
+    document = shapes(tmp_path, MODEL)
+    text = ShapesText(FileNames(str(tmp_path), None, {}), ShownTexts(), Styler(enabled=False)).text(document)
+    assert "model.py::f: torch.export takes it" in text
+    assert "pair.shape[1] = 6: specialised, became 6 because of `range(pair.shape[1])` at model.py:7:14" in text
+    assert "other.shape[0] = 512: dynamic, the same as x.shape[0] because of `x + other`" in text
+    header, *rows = shapes_csv([document], ShownTexts()).splitlines()
+    assert header.startswith("target,input,dimension,size,state")
+    assert rows[-1].startswith("f,pair,1,6,specialised,")
+    assert rows[-1].endswith(",7,14")
+
+
+def test_what_export_does_not_take_is_said_with_what_was_seen(tmp_path: Path) -> None:
+    document = shapes(tmp_path, DECIDING)
+    assert not document.exported
+    assert "data-dependent" in document.why
+    assert document.dynamic_shapes == document.marks == ""
+    assert document.dimensions[1].because == "x.view(-1, 8)"
