@@ -13,6 +13,7 @@ from inductor_debug.capture.export.shape_rows import shapes_document
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.rules.recording.ops import Recording
 
 TITLE = "shapes"
@@ -29,10 +30,11 @@ def run_export(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     if isinstance(plain.error, GuardOnDataDependentSymNode):
         further = exported(target, sources, go_on=True)
         findings = undecided_findings(further.events, target, sources)
-    if plain.error is not None and not findings:
+    broken = plain.error is not None and not findings and _raises_anyway(target, sources)
+    if plain.error is not None and not findings and not broken:
         findings = [stopped(plain, target, sources)]
     strict = exported(target, sources, strict=True)
-    if strict.error is not None:
+    if strict.error is not None and not broken:
         findings += strict_alone(strict, findings, target, sources)
     report = StageReport(
         Stage.EXPORT,
@@ -45,6 +47,11 @@ def run_export(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     content = json.dumps(to_wire(document), indent=1).encode()
     made = ArtifactMade(ArtifactKind.STATISTICS, TITLE, ".json", "application/json", content, target.name, Stage.EXPORT)
     return StageOutcome(Recording(), report, findings, retry_real=False, kept=[made])
+
+
+def _raises_anyway(target: BuiltTarget, sources: SourceMap) -> bool:
+    """Whether the code raises where nothing is exported, so that the preview tells of it."""
+    return any(finding.rule == "capture-error" for finding in run_preview(target, sources).findings)
 
 
 def _notes(plain: ExportAttempt, strict: ExportAttempt) -> list[str]:
