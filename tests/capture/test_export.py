@@ -31,6 +31,16 @@ def f(x, other, pair):
         y = y.sin()
     return y, pair.flatten(), (x > 0).nonzero()
 """
+DIVIDED = """\
+import torch
+
+
+# inductor-debug: inputs=(torch.randn(512, 3),)
+def f(x):
+    for _ in range(x.shape[0] // 128):
+        x = x.sin()
+    return x
+"""
 DECIDING = """\
 import torch
 
@@ -109,3 +119,9 @@ def test_what_export_does_not_take_is_said_with_what_was_seen(tmp_path: Path) ->
     assert "data-dependent" in document.why
     assert document.dynamic_shapes == document.marks == ""
     assert document.dimensions[1].because == "x.view(-1, 8)"
+
+
+def test_a_part_of_a_size_that_is_fixed_is_said(tmp_path: Path) -> None:
+    document = shapes(tmp_path, DIVIDED)
+    first = document.dimensions[0]
+    assert (first.state, first.asked) == (DimensionState.DYNAMIC, ["x.shape[0]//128 == 4"])

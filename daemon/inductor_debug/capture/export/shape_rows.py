@@ -24,8 +24,9 @@ from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.rules.recording.ops import Frame
 
 _SOURCE = re.compile(r"L\['tensors'\]\[(?P<leaf>\d+)\]\.size\(\)\[(?P<dim>\d+)\]$")
-_DIVISION = re.compile(r"Mod\((?P<size>\w+), (?P<by>\d+)\)")
+_REMAINDER = re.compile(r"Mod\((.+), (\d+)\)")
 """By which torch writes the remainder of a division."""
+_PARENTHESES = re.compile(r"^\((.+)\)$")
 _UNBOUNDED = 1 << 48
 Place = tuple[int, int]
 """The number of a tensor among the inputs, and a dimension of it."""
@@ -133,9 +134,13 @@ def _asked(size: Any, symbol: Any, name: str) -> list[str]:
     asked = []
     for guard in getattr(environment, "guards", ()):
         condition = environment.replace(guard.expr)
-        divided = _DIVISION.fullmatch(str(getattr(condition, "lhs", "")))
-        if divided is not None and divided["size"] == str(symbol) and condition.rel_op == "==":
-            asked.append(f"{name} % {divided['by']} == {condition.rhs}")
+        if condition.free_symbols != {symbol} or getattr(condition, "rel_op", "") != "==":
+            continue
+        if not getattr(condition.rhs, "is_number", False) or str(condition.lhs).count(str(symbol)) > 1:
+            continue  # what follows from the others
+        written = _REMAINDER.sub(r"\1 % \2", str(condition.lhs)).replace(str(symbol), name)
+        bare = _PARENTHESES.sub(r"\1", written)
+        asked.append(f"{bare} == {condition.rhs}")
     return list(dict.fromkeys(asked))
 
 
