@@ -2,7 +2,7 @@
 
 It wraps `ShapeEnv.evaluate_expr`, which refuses what only a tensor's value could decide, `ShapeEnv._set_replacement`,
 by which a symbol becomes a number or another one, and the methods that make a symbol for a value. Private names, read
-against torch 2.11 to 2.14; where one is gone, nothing is told of what goes through it.
+against torch 2.13 alone; where one is gone, nothing is told of what goes through it.
 """
 
 from __future__ import annotations
