@@ -21,10 +21,9 @@ from zygote import sharing
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Errors of strict backends would wait for processes that import torch; tests of that ask for it.
 os.environ.setdefault("MOCK_REPROS", "unverified")
-settings.register_profile("same", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
-settings.register_profile(
-    "search", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=1000, print_blob=True
-)
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", _PATIENT, derandomize=True)
+settings.register_profile("search", _PATIENT, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("INDUCTOR_DEBUG_PROPERTIES", "same"))
 
 

@@ -57,38 +57,40 @@ def test_a_hook_checks_of_the_files_of_a_commit_those_with_models(project: Path)
     assert "1 file not opened: 1 set-up" in ran.stdout
 
 
-@pytest.mark.torch
-@pytest.mark.skipif(sys.platform == "win32", reason="the step is a script for bash")
-def test_the_action_shows_findings_and_hands_their_file_on(project: Path, tmp_path: Path) -> None:
-    check = next(step for step in action()["runs"]["steps"] if step.get("id") == "check")
-    outputs, sarif = tmp_path / "outputs", tmp_path / "findings.sarif"
-    given = {"PATHS": ".", "ARGUMENTS": "\n--accelerator=mock\n", "PYTHON": sys.executable, "ANNOTATIONS": "true"}
-    assert given.keys() | {"TOOL", "SARIF"} == check["env"].keys()
-    environment = {**os.environ, **given, "TOOL": TOOL, "SARIF": str(sarif), "GITHUB_OUTPUT": str(outputs)}
-    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", check["run"]]
-    ran = subprocess.run(script, cwd=project, env=environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert "::warning file=model.py,line=6" in ran.stdout
-    assert outputs.read_text(encoding="utf-8").split() == ["code=1", f"sarif={sarif}"]
-    assert '"ruleId": "graph-break"' in sarif.read_text(encoding="utf-8")
-
-
 def scripts() -> dict[str, Any]:
     """The steps of the action that are scripts, by what they are called."""
     return {step["name"]: step for step in action()["runs"]["steps"] if "run" in step}
 
 
-def run_step(name: str, folder: Path, given: dict[str, str]) -> tuple[str, dict[str, str]]:
-    """What a step of the action says and hands on, run as Actions runs scripts."""
-    step, outputs = scripts()[name], folder / "outputs"
-    assert given.keys() <= step["env"].keys()
-    outputs.write_text("", encoding="utf-8")
-    environment = {**os.environ, **given, "GITHUB_OUTPUT": str(outputs), "GITHUB_STEP_SUMMARY": str(folder / "summary")}
-    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-    ran = subprocess.run(script, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+def run_script(name: str, folder: Path, given: dict[str, str]) -> str:
+    """What a step of the action says, run as Actions runs scripts."""
+    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", scripts()[name]["run"]]
+    ran = subprocess.run(script, cwd=folder, env={**os.environ, **given}, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    lines = outputs.read_text(encoding="utf-8").splitlines()
-    return ran.stdout, dict(line.split("=", 1) for line in lines)
+    return ran.stdout
+
+
+def run_step(name: str, folder: Path, given: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """What a step says and hands on."""
+    assert given.keys() <= scripts()[name]["env"].keys()
+    outputs = folder.parent / "outputs"
+    outputs.write_text("", encoding="utf-8")
+    files = {"GITHUB_OUTPUT": str(outputs), "GITHUB_STEP_SUMMARY": str(folder.parent / "summary")}
+    said = run_script(name, folder, {**given, **files})
+    return said, dict(line.split("=", 1) for line in outputs.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(sys.platform == "win32", reason="the step is a script for bash")
+def test_the_action_shows_findings_and_hands_their_file_on(project: Path, tmp_path: Path) -> None:
+    sarif = tmp_path / "findings.sarif"
+    given = {"PATHS": ".", "ARGUMENTS": "\n--accelerator=mock\n", "PYTHON": sys.executable, "ANNOTATIONS": "true"}
+    given |= {"TOOL": TOOL, "SARIF": str(sarif)}
+    assert given.keys() == scripts()["Check the models"]["env"].keys()
+    said, outputs = run_step("Check the models", project, given)
+    assert "::warning file=model.py,line=6" in said
+    assert outputs == {"code": "1", "sarif": str(sarif)}
+    assert '"ruleId": "graph-break"' in sarif.read_text(encoding="utf-8")
 
 
 @pytest.mark.torch
@@ -104,7 +106,7 @@ def test_the_action_says_in_one_comment_what_a_change_does_to_the_models(project
     assert after["code"] == "1", "a model got worse, and the job is to fail for that"
     table = Path(after["table"]).read_text(encoding="utf-8")
     assert "worse" in table
-    assert (project / "summary").read_text(encoding="utf-8").endswith(table)
+    assert (tmp_path / "summary").read_text(encoding="utf-8").endswith(table)
 
     asked, programs = tmp_path / "asked", tmp_path / "programs"
     programs.mkdir()
@@ -113,9 +115,7 @@ def test_the_action_says_in_one_comment_what_a_change_does_to_the_models(project
     for there, expected in (("", "issues/7/comments --field"), ("31", "issues/comments/31 --method PATCH --field")):
         names = {"PATH": f"{programs}:{os.environ['PATH']}", "THERE": there}
         pull = {"TABLE": after["table"], "NUMBER": "7", "REPOSITORY": "owner/name", "GH_TOKEN": "-"}
-        step = scripts()["Comment on the pull request"]
-        script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        subprocess.run(script, env={**os.environ, **names, **pull}, check=True)
+        run_script("Comment on the pull request", project, {**names, **pull})
         assert asked.read_text(encoding="utf-8").splitlines()[-1].startswith(f"api repos/owner/name/{expected}")
     comment = Path(after["table"] + ".comment").read_text(encoding="utf-8")
     assert comment == f"<!-- inductor-debug: survey -->\n{table}"

@@ -29,7 +29,7 @@ class FileWatch:
     def notice(self, paths: Iterable[str], created: Collection[str] = ()) -> None:
         """Files may have changed; those that are as they were when last noticed are left out."""
         for path in paths:
-            stamp = _stamp(path)
+            stamp = stamp_of(path)
             if path in self._stamps and self._stamps[path] == stamp:
                 continue
             was_gone = path in self._stamps and self._stamps[path] is None
@@ -44,7 +44,7 @@ class FileWatch:
 
     def remember(self, path: str) -> None:
         """A file has changed, and who has to know does: whoever tells of it again tells no news."""
-        self._stamps[path] = _stamp(path)
+        self._stamps[path] = stamp_of(path)
 
     async def settled(self) -> None:
         """Waits until everything noticed has been handed on."""
@@ -68,7 +68,8 @@ class FileWatch:
         self._changed(paths, new)
 
 
-def _stamp(path: str) -> tuple[int, int] | None:
+def stamp_of(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """What changes when a file is written; None where it cannot be read."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from inductor_debug.engine.file_watching import stamp_of
 from inductor_debug.server.rpc.headless_client import HeadlessEditor, ServerError
 from inductor_debug.source.source_text import decode
 from inductor_debug.web.event_hub import EventHub, Said
-from inductor_debug.web.shown_files import ShownFile, ShownFiles, stamp_of
+from inductor_debug.web.shown_files import ShownFile, ShownFiles
 
 POLL_SECONDS = 0.3
 """How often files are looked at for new content."""
@@ -178,7 +179,7 @@ class DaemonSession:
             await asyncio.sleep(POLL_SECONDS)
             for uri, file in self._shown.files.items():
                 stamp = stamp_of(file.path)
-                if stamp == file.stamp or stamp == (0, 0):
+                if stamp is None or stamp == file.stamp:
                     continue
                 with contextlib.suppress(OSError, PageRequestError):
                     if not file.version:

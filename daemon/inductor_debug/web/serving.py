@@ -62,10 +62,9 @@ def serve(paths: list[Path], options: Mapping[str, Any], *, port: int, opens: bo
             server_header=False,
             timeout_graceful_shutdown=_PATIENCE_SECONDS,
         )
-        with _leading_to(f"http://{host}/{token}/") as leading:
-            server = _Server(
-                configuration, lambda: _started(f"http://{host}/{token}/", leading if opens else None, say)
-            )
+        address = f"http://{host}/{token}/"
+        with _leading_to(address) as leading:
+            server = _Server(configuration, lambda: _started(address, leading if opens else None, say))
             server.run([listening])
         if not server.started:
             raise ServeError("the daemon did not start; the lines above say why")

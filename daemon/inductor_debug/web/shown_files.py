@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from inductor_debug.engine.file_watching import stamp_of
 from inductor_debug.engine.selection.folder import choose, python_files
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
-from inductor_debug.engine.survey.results_file import ResultsError, read_results
+from inductor_debug.engine.survey.results_file import is_results
 from inductor_debug.source.source_text import decode
 
 _LARGEST_SOURCE = 4 << 20
@@ -27,7 +28,7 @@ class ShownFile:
 
     path: Path
     name: str
-    stamp: tuple[int, int] = (0, 0)
+    stamp: tuple[int, int] | None = None
     version: int = 0
     analysis: dict[str, Any] | None = None
     diagnostics: list[dict[str, Any]] = field(default_factory=list)
@@ -76,15 +77,6 @@ def shown_files(given: Iterable[Path]) -> ShownFiles:
     return ShownFiles(files, surveys, list(roots))
 
 
-def stamp_of(path: Path) -> tuple[int, int]:
-    """What changes when a file is written; zeros where it cannot be read."""
-    try:
-        status = path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_mtime_ns, status.st_size
-
-
 def _models(folder: Path, settings_for: SettingsResolver) -> Iterator[Path]:
     candidates = python_files(str(folder), lambda path: settings_for(path).excludes(path))
     for candidate, skip in choose(candidates, settings_for):
@@ -95,11 +87,8 @@ def _models(folder: Path, settings_for: SettingsResolver) -> Iterator[Path]:
 def _surveys(folder: Path) -> Iterator[Path]:
     """Results of surveys in a folder and right below it."""
     for path in sorted([*folder.glob(f"*{_SURVEY_SUFFIX}"), *folder.glob(f"*/*{_SURVEY_SUFFIX}")]):
-        try:
-            read_results(path)
-        except (ResultsError, OSError):
-            continue
-        yield path
+        if is_results(path):
+            yield path
 
 
 def _name(path: Path) -> str:

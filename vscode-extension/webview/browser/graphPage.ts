@@ -3,6 +3,7 @@
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import { readBuild } from "../graph/model/builds.js";
 import { type Depth, DEPTHS, type ToHost, type ToPage } from "../graph/wire/messages.js";
+import { download } from "../shared/download.js";
 import { t } from "../shared/words.js";
 import type { Readable } from "./daemon.js";
 import { isSettled } from "./files.js";
@@ -102,12 +103,4 @@ export class GraphPage extends FramedPage<Exclude<ToHost, { type: "ready" | "rev
   private culprit(): Location | undefined {
     return this.around.files.findings(this.subject.uri, this.subject.target).find(({ severity }) => severity === "error")?.place;
   }
-}
-
-function download(name: string, content: string | Uint8Array): void {
-  const link = document.createElement("a");
-  link.download = name;
-  link.href = URL.createObjectURL(new Blob([typeof content === "string" ? content : content.slice()]));
-  link.click();
-  setTimeout(() => { URL.revokeObjectURL(link.href); }, 10_000);
 }

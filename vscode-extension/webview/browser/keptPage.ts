@@ -1,5 +1,6 @@
 /** What was kept so far of the files that are shown, newest first; each opens in the page that shows such a thing. */
 
+import { amount } from "../shared/amounts.js";
 import { element } from "../shared/dom.js";
 import { t } from "../shared/words.js";
 import type { KeptArtifact } from "./daemon.js";
@@ -36,8 +37,4 @@ export class KeptPage {
     const when = new Date(one.created).toLocaleString();
     return element("tr", {}, element("td", {}, open), element("td", {}, one.kind.replaceAll("_", " ")), element("td", {}, name), element("td", { class: "number" }, amount(one.bytes)), element("td", { class: "pale" }, when));
   }
-}
-
-function amount(bytes: number): string {
-  return bytes < 1024 ? `${bytes} B` : bytes < 1 << 20 ? `${Math.round(bytes / 1024)} KiB` : `${(bytes / (1 << 20)).toFixed(1)} MiB`;
 }

@@ -70,26 +70,16 @@ export class FindingsPage extends WrittenPage {
   }
 }
 
-/** An order with a page. `grows` says that pieces of it come on the way. */
-export interface Written {
-  readonly title: string;
-  readonly what: string;
-  readonly begin: (listening: Listening, values: number) => Running<PagedOutcome>;
-  readonly grows?: boolean;
-}
-
-export class OrderPage extends WrittenPage {
-  private readonly order = new Order((state) => { this.tell(state); });
-  private values = 0;
-
-  constructor(private readonly around: Around, private readonly written: Written) {
-    super("order", written.title, around.reveal);
-  }
+/** What an order brings; carried out when the page is shown first, and again when somebody asks. */
+abstract class OrderedPage extends WrittenPage {
+  protected readonly order = new Order((state) => { this.tell(state); });
 
   override close(): void {
     this.order.cancel();
     super.close();
   }
+
+  protected abstract carryOut(): Promise<void>;
 
   protected override filled(): void {
     if (this.html !== "") this.fill(this.html);
@@ -98,14 +88,34 @@ export class OrderPage extends WrittenPage {
 
   protected override hear(message: Heard): void {
     if (message.type === "cancel") this.order.cancel();
-    else if (message.type === "values") {
-      this.values = message.count;
-      void this.carryOut();
-    } else if (message.type === "retry") void this.carryOut();
+    else if (message.type === "retry") void this.carryOut();
     else super.hear(message);
   }
+}
 
-  private async carryOut(): Promise<void> {
+/** An order with a page. `grows` says that pieces of it come on the way. */
+export interface Written {
+  readonly title: string;
+  readonly what: string;
+  readonly begin: (listening: Listening, values: number) => Running<PagedOutcome>;
+  readonly grows?: boolean;
+}
+
+export class OrderPage extends OrderedPage {
+  private values = 0;
+
+  constructor(private readonly around: Around, private readonly written: Written) {
+    super("order", written.title, around.reveal);
+  }
+
+  protected override hear(message: Heard): void {
+    if (message.type === "values") {
+      this.values = message.count;
+      void this.carryOut();
+    } else super.hear(message);
+  }
+
+  protected override async carryOut(): Promise<void> {
     const { what, begin, grows } = this.written;
     this.fill("");
     const answer = await this.order.carryOut(what, (listening) => begin(listening, this.values), grows === true ? ({ page }): void => { if (page != null) this.fill(page); } : undefined);
@@ -122,30 +132,12 @@ export class OrderPage extends WrittenPage {
 }
 
 /** A reproducer, with what is known of it. */
-export class ReproducerPage extends WrittenPage {
-  private readonly order = new Order((state) => { this.tell(state); });
-
+export class ReproducerPage extends OrderedPage {
   constructor(private readonly around: Around, private readonly subject: Subject) {
     super("order", t("Reproducer for {0}", subject.target), around.reveal);
   }
 
-  override close(): void {
-    this.order.cancel();
-    super.close();
-  }
-
-  protected override filled(): void {
-    if (this.html !== "") this.fill(this.html);
-    else void this.make();
-  }
-
-  protected override hear(message: Heard): void {
-    if (message.type === "cancel") this.order.cancel();
-    else if (message.type === "retry") void this.make();
-    else super.hear(message);
-  }
-
-  private async make(): Promise<void> {
+  protected override async carryOut(): Promise<void> {
     const { daemon } = this.around;
     const what = t("Making a reproducer for {0}", this.subject.target);
     const answer = await this.order.carryOut(what, (listening) => daemon.perform("repro", this.subject, listening));

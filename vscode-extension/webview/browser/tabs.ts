@@ -102,6 +102,10 @@ export class Tabs {
   /** Shows the page of a key, made where there is none yet. */
   show(key: string, title: string, make: () => Shown): void {
     if (!this.open.has(key)) this.add(key, title, make());
+    this.choose(key);
+  }
+
+  private choose(key: string): void {
     for (const [other, { tab, shown }] of this.open) {
       const chosen = other === key;
       tab.setAttribute("aria-selected", String(chosen));
@@ -112,7 +116,7 @@ export class Tabs {
   }
 
   private add(key: string, title: string, shown: Shown): void {
-    const choose = element("button", { type: "button", class: "name", onclick: () => { this.show(key, title, () => shown); } }, title);
+    const choose = element("button", { type: "button", class: "name", onclick: () => { this.choose(key); } }, title);
     const close = element("button", { type: "button", class: "close", "aria-label": t("Close {0}", title), onclick: () => { this.close(key); } }, "×");
     const tab = element("div", { class: "tab", role: "tab" }, choose, close);
     this.strip.append(tab);
@@ -129,6 +133,6 @@ export class Tabs {
     this.open.delete(key);
     const last = [...this.open.keys()].at(-1);
     if (last === undefined) this.nothing.hidden = false;
-    else this.show(last, "", () => known.shown);
+    else if (!known.shown.element.hidden) this.choose(last);
   }
 }

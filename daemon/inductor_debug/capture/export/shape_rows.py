@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from typing import Any
 
@@ -20,14 +19,15 @@ from inductor_debug.capture.export.export_run import ExportAttempt, tensors_of
 from inductor_debug.capture.export.symbol_watch import Replaced
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import describe, innermost
+from inductor_debug.capture.running.call_arguments import named_arguments, signature_of
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.tensors.size_symbols import finite
 from inductor_debug.rules.recording.ops import Frame
 
 _SOURCE = re.compile(r"L\['tensors'\]\[(?P<leaf>\d+)\]\.size\(\)\[(?P<dim>\d+)\]$")
 _REMAINDER = re.compile(r"Mod\((.+), (\d+)\)")
 """By which torch writes the remainder of a division."""
 _PARENTHESES = re.compile(r"^\((.+)\)$")
-_UNBOUNDED = 1 << 48
 Place = tuple[int, int]
 """The number of a tensor among the inputs, and a dimension of it."""
 
@@ -88,7 +88,8 @@ class _Rows:
         event = self._decided.get(place)
         expression = getattr(getattr(now, "node", None), "expr", None)
         if event is not None and event.number is not None:
-            return self._because(InputDimension, event, input=name, dimension=dim, size=size)
+            state = DimensionState.SPECIALISED
+            return InputDimension(input=name, dimension=dim, size=size, state=state, **self._because(event))
         if expression is None or getattr(expression, "is_number", False):
             state = DimensionState.STATIC if now is not None or size in (0, 1) else DimensionState.DYNAMIC
             return InputDimension(input=name, dimension=dim, size=size, state=state)
@@ -97,7 +98,6 @@ class _Rows:
         lower, upper = self._range(expression)
         tied = f"{self._names[first[0]]}.shape[{first[1]}]" if first != place else ""
         event = (event or self._decided.get(first)) if tied else None
-        where = _location(event.frames) if event is not None else None
         return InputDimension(
             input=name,
             dimension=dim,
@@ -108,24 +108,19 @@ class _Rows:
             minimum=lower,
             maximum=upper,
             tied_to=tied,
-            because=self._sources.excerpt(where) if where is not None else "",
-            path=where.path if where is not None else None,
-            range=where.range if where is not None else None,
+            **self._because(event),
         )
 
-    def _because(self, kind: type[InputDimension], event: Replaced, **facts: Any) -> InputDimension:
-        where = _location(event.frames)
-        return kind(
-            **facts,
-            state=DimensionState.SPECIALISED,
-            because=self._sources.excerpt(where) if where is not None else "",
-            path=where.path if where is not None else None,
-            range=where.range if where is not None else None,
-        )
+    def _because(self, event: Replaced | None) -> dict[str, Any]:
+        """The fields that say which expression decided."""
+        where = _location(event.frames) if event is not None else None
+        if where is None:
+            return {}
+        return {"because": self._sources.excerpt(where), "path": where.path, "range": where.range}
 
     def _range(self, expression: Any) -> tuple[int | None, int | None]:
         limits = self._ranges.get(expression)
-        return _number(getattr(limits, "lower", None)), _number(getattr(limits, "upper", None))
+        return finite(getattr(limits, "lower", None)), finite(getattr(limits, "upper", None))
 
 
 def _asked(size: Any, symbol: Any, name: str) -> list[str]:
@@ -160,19 +155,12 @@ def _sizes_of(attempt: ExportAttempt) -> dict[Place, Any]:
 
 def _names(target: BuiltTarget) -> list[str]:
     """What the code calls each input tensor: its argument, and the way to it where that holds several."""
-    function = target.function.forward if isinstance(target.function, torch.nn.Module) else target.function
-    try:
-        parameters = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        parameters = []
-    parameters += [f"argument_{index}" for index in range(len(parameters), len(target.args))]
-    named = {**dict(zip(parameters, target.args, strict=False)), **target.kwargs}
-    found = []
-    for name, value in named.items():
-        for path, leaf in pytree.tree_flatten_with_path(value)[0]:
-            if isinstance(leaf, torch.Tensor):
-                found.append(name + pytree.keystr(path))
-    return found
+    return [
+        name + pytree.keystr(path)
+        for name, value in named_arguments(target, "argument_{}").items()
+        for path, leaf in pytree.tree_flatten_with_path(value)[0]
+        if isinstance(leaf, torch.Tensor)
+    ]
 
 
 def _unbacked(symbol: str, frames: tuple[Frame, ...], sources: SourceMap) -> UnbackedSymbol:
@@ -190,10 +178,12 @@ def _dynamic_shapes(target: BuiltTarget, dimensions: list[InputDimension]) -> st
     free = _free(dimensions)
     if not free or any("[" in name or "." in name for name in free):
         return ""
-    function = target.function.forward if isinstance(target.function, torch.nn.Module) else target.function
+    signature = signature_of(target)
+    if signature is None:
+        return ""
     try:
-        bound = inspect.signature(function).bind(*target.args, **target.kwargs)
-    except (TypeError, ValueError):
+        bound = signature.bind(*target.args, **target.kwargs)
+    except TypeError:
         return ""
     parts = []
     for name in bound.arguments:
@@ -224,11 +214,3 @@ def _place_of(source: str) -> Place | None:
 def _location(frames: tuple[Frame, ...]) -> Location | None:
     index = innermost(frames)
     return frames[index].location if index is not None else None
-
-
-def _number(value: Any) -> int | None:
-    try:
-        number = int(value)
-    except (AttributeError, TypeError, ValueError, OverflowError):
-        return None
-    return number if abs(number) < _UNBOUNDED else None

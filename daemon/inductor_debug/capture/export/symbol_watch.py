@@ -16,6 +16,7 @@ from typing import Any
 
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
 
+from inductor_debug.capture.tensors.size_symbols import example_values
 from inductor_debug.rules.recording.ops import Frame
 
 Stack = Callable[[FrameType], tuple[Frame, ...]]
@@ -140,7 +141,7 @@ def _answering(events: SymbolEvents, stack: Stack, own: Callable[[str], bool]) -
 
 def _plausible(environment: Any, asked: Any) -> Any:
     """An answer that agrees with the others: each symbol stands for one value all the time."""
-    known = values_of(environment)
+    known = example_values(environment)
     values = {symbol: known.get(symbol, _value_in(environment, symbol)) for symbol in asked.free_symbols}
     answer = asked.xreplace(values)
     return answer if not getattr(answer, "free_symbols", True) else None
@@ -157,11 +158,6 @@ def _value_in(environment: Any, symbol: Any) -> Any:
     return value
 
 
-def values_of(environment: Any) -> dict[Any, Any]:
-    """The size in the example that each symbol stands for."""
-    return dict(getattr(environment, "backed_var_to_val", None) or getattr(environment, "var_to_val", None) or {})
-
-
 def _in_words(environment: Any, asked: Any, frame: FrameType | None, own: Callable[[str], bool]) -> str:
     """A comparison in the names of the innermost frame of the user's; "" where a part of it has none."""
     if not getattr(asked, "is_Relational", False):
@@ -173,7 +169,7 @@ def _in_words(environment: Any, asked: Any, frame: FrameType | None, own: Callab
         for name, value in (frame.f_locals.items() if frame is not None else ())
         if name.isidentifier() and hasattr(value, "node") and hasattr(value.node, "expr")
     }
-    values = values_of(environment)
+    values = example_values(environment)
     if not all(symbol in names for symbol in asked.free_symbols if symbol not in values):
         return ""
     if any(symbol in values for symbol in asked.free_symbols):

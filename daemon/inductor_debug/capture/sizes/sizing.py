@@ -8,7 +8,6 @@ it names them. Read against torch 2.11 to 2.13 (`ShapeEnv.guards`, `replace`, `v
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -25,18 +24,18 @@ from inductor_debug.capture.inference.specs.call_plan import GENERIC
 from inductor_debug.capture.inference.specs.rendering import inputs_of
 from inductor_debug.capture.inference.specs.size_names import names_of
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, Dimension, Guess, Spec, SpecArgument, TensorSpec
+from inductor_debug.capture.running.call_arguments import named_arguments
 from inductor_debug.capture.running.dynamic_inputs import InputSymbols
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.sizes.resizing import Place, resized, tensor_leaves
 from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.capture.tensors.metadata import dtype_name
+from inductor_debug.capture.tensors.size_symbols import example_values, finite
 from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun
 from inductor_debug.rules.captures.size_expressions import NoValueError
 from inductor_debug.rules.captures.substitution import substituted
 
 Around = Callable[[], AbstractContextManager[Any]]
-_UNBOUNDED = 1 << 48
-"""Bounds past this are torch's ways of saying infinity."""
 _MARK = 10**15
 """Stands for a size in what is written for people: no input is so large."""
 _OF_IDS: tuple[Dimension, ...] = ("B", "T")
@@ -126,7 +125,7 @@ def _may_vary(environment: Any, symbol: Any) -> bool:
     An image that is flattened for a layer stays two symbols whose product is known: neither is free, though one more
     pixel may vanish in a pooling.
     """
-    values = _values(environment)
+    values = example_values(environment)
     guards = [environment.replace(guard.expr) for guard in environment.guards]
     tied = [guard for guard in guards if symbol in guard.free_symbols]
     if symbol not in values or not tied:
@@ -137,11 +136,6 @@ def _may_vary(environment: Any, symbol: Any) -> bool:
         other > 1 and all(str(guard.xreplace({**values, symbol: other})) == "True" for guard in tied)
         for other in others
     )
-
-
-def _values(environment: Any) -> dict[Any, Any]:
-    """The size in the call that each of torch's symbols stands for."""
-    return dict(getattr(environment, "backed_var_to_val", None) or getattr(environment, "var_to_val", None) or {})
 
 
 def _run(
@@ -201,7 +195,7 @@ def _inferred_groups(target: BuiltTarget) -> list[_Group]:
 
 def _named(target: BuiltTarget, groups: list[_Group]) -> Sizing:
     """The groups with the names that the code, or else usage, gives them."""
-    arguments = _arguments(target)
+    arguments = _argument_names(target)
     inference = inference_of(target)
     inferred = inference.symbols() if inference is not None else {}
     usual = inference.usual_sizes() if inference is not None else {}
@@ -272,24 +266,17 @@ def _role(tensor: torch.Tensor, dim: int) -> str:
     return role if isinstance(role, str) else "D"
 
 
-def _arguments(target: BuiltTarget) -> dict[int, str]:
+def _argument_names(target: BuiltTarget) -> dict[int, str]:
     """The name of the argument that each leaf of the call belongs to."""
-    function = target.function.forward if isinstance(target.function, torch.nn.Module) else target.function
-    try:
-        parameters = list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        parameters = []
-    parameters += [f"argument {index}" for index in range(len(parameters), len(target.args))]
-    named = zip(parameters, target.args, strict=False)
-    owners = [name for name, value in (*named, *target.kwargs.items()) for _ in pytree.tree_leaves(value)]
-    return dict(enumerate(owners))
+    named = named_arguments(target, "argument {}")
+    return dict(enumerate(name for name, value in named.items() for _ in pytree.tree_leaves(value)))
 
 
 def _formulas(environment: Any, names: Mapping[Any, str]) -> dict[str, int | str]:
     """What stands for each of torch's symbols when the run is over: a number, a name or a formula of names."""
     renamed = _renamed(environment, names)
     found: dict[str, int | str] = {}
-    for symbol in _values(environment):
+    for symbol in example_values(environment):
         now = environment.replace(symbol)
         now = now.xreplace(renamed)
         found[str(symbol)] = int(now) if getattr(now, "is_number", False) else str(now)
@@ -311,17 +298,8 @@ def _guards(environment: Any, names: Mapping[Any, str]) -> list[str]:
 def _renamed(environment: Any, names: Mapping[Any, str]) -> dict[Any, Any]:
     """Names in place of torch's symbols, and numbers in place of those that have none."""
     named = {symbol: type(symbol)(name, integer=True, positive=True) for symbol, name in names.items()}
-    return _values(environment) | named
+    return example_values(environment) | named
 
 
 def _bound(environment: Any, symbol: Any, side: str) -> int | None:
-    return _number(getattr(environment.var_to_range.get(symbol), side, None))
-
-
-def _number(value: Any) -> int | None:
-    try:
-        number = int(value)
-    except (AttributeError, TypeError, ValueError, OverflowError):
-        # torch's integer infinity has no int.
-        return None
-    return number if abs(number) < _UNBOUNDED else None
+    return finite(getattr(environment.var_to_range.get(symbol), side, None))

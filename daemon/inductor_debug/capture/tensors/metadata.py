@@ -15,6 +15,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from inductor_debug.capture.tensors.lifetimes import LifetimeWatch
+from inductor_debug.capture.tensors.size_symbols import finite
 from inductor_debug.capture.tensors.symbol_names import written
 from inductor_debug.rules.recording.ops import Size, SymbolicSize, TensorMeta
 
@@ -247,25 +248,12 @@ def _divisor(expression: Any) -> int:
         return 1
 
 
-_UNBOUNDED = 1 << 48
-"""Bounds past this are torch's ways of saying infinity."""
-
-
 def _bounds(environment: Any, expression: Any) -> tuple[int, int | None]:
     try:
         found = environment.bound_sympy(expression)
     except (AttributeError, TypeError, ValueError, KeyError):
         return 0, None
-    return max(_bound(found.lower) or 0, 0), _bound(found.upper)
-
-
-def _bound(value: Any) -> int | None:
-    try:
-        number = int(value)
-    except (AttributeError, TypeError, ValueError, OverflowError):
-        # torch's integer infinity has no int.
-        return None
-    return number if abs(number) < _UNBOUNDED else None
+    return max(finite(found.lower) or 0, 0), finite(found.upper)
 
 
 def _is_dense(tensor: torch.Tensor, rank: int) -> bool:

@@ -26,6 +26,7 @@ from inductor_debug_schema import (
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.check_arguments import add_allow
 from inductor_debug.cli.support.output import add_colour, styler
+from inductor_debug.engine.file_watching import stamp_of
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.run_report import CheckedFile
 from inductor_debug.report.source_characters import ShownTexts
@@ -98,7 +99,7 @@ class _Watched:
 
     path: Path
     text: str
-    stamp: tuple[int, int]
+    stamp: tuple[int, int] | None
     version: int = 1
     shown: int = 0
     told: tuple[str | None, int] | None = None
@@ -108,7 +109,7 @@ class _Watch:
     """One run of the command."""
 
     def __init__(self, paths: list[Path], places: FileNames, styler: Styler) -> None:
-        self._files = {path.as_uri(): _Watched(path, _text(path), _stamp(path)) for path in paths}
+        self._files = {path.as_uri(): _Watched(path, _text(path), stamp_of(path)) for path in paths}
         self._places = places
         self._styler = styler
         self._diagnostics: dict[str, list[dict[str, Any]]] = {}
@@ -144,8 +145,8 @@ class _Watch:
         while not self._failed:
             for file in self._files.values():
                 with contextlib.suppress(OSError):
-                    stamp = _stamp(file.path)
-                    if stamp != file.stamp:
+                    stamp = stamp_of(file.path)
+                    if stamp is not None and stamp != file.stamp:
                         file.stamp, file.text = stamp, _text(file.path)
                         file.version += 1
                         editor.change(file.path, file.text, file.version)
@@ -199,8 +200,3 @@ class _Watch:
 
 def _text(path: Path) -> str:
     return decode(path.read_bytes())
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size

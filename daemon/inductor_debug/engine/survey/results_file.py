@@ -17,6 +17,8 @@ from typing import Any
 from inductor_debug_schema import SurveyHeader, SurveyRow, WireError, from_wire, to_wire
 
 SCHEMA = 1
+_LONGEST_HEADER = 1 << 20
+"""Bytes of a first line that may be a header: other files of lines have lines of any length."""
 
 
 class ResultsError(ValueError):
@@ -46,6 +48,16 @@ def read_results(path: str | Path) -> SurveyResults:
     """
     results, _ = _read(Path(path))
     return results
+
+
+def is_results(path: Path) -> bool:
+    """Whether a file begins as results that this version knows; no row is read."""
+    try:
+        with path.open("rb") as stream:
+            _header(json.loads(stream.readline(_LONGEST_HEADER)), path)
+    except (OSError, ValueError, TypeError):  # ResultsError and WireError are ValueErrors
+        return False
+    return True
 
 
 class ResultsFile:

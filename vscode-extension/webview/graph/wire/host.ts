@@ -1,5 +1,6 @@
 /** Who shows the page: VS Code, or a browser that opened the file. */
 
+import { download } from "../../shared/download.js";
 import type { ToHost, ToPage } from "./messages.js";
 
 export interface Host {
@@ -49,12 +50,4 @@ function browser(): Host {
 function copyLink(graph: string, node: string): void {
   location.hash = new URLSearchParams({ graph, node }).toString();
   if ("clipboard" in navigator) navigator.clipboard.writeText(location.href).catch(() => undefined);
-}
-
-function download(name: string, content: string | Uint8Array): void {
-  const link = document.createElement("a");
-  link.download = name;
-  link.href = URL.createObjectURL(new Blob([typeof content === "string" ? content : content.slice()]));
-  link.click();
-  setTimeout(() => { URL.revokeObjectURL(link.href); }, 10_000);
 }

@@ -1,0 +1,27 @@
+"""What the code of a target calls the arguments of a call. Runs nothing."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.running.target import BuiltTarget
+
+
+def signature_of(target: BuiltTarget) -> inspect.Signature | None:
+    """The signature of what the user wrote, for a module that of its `forward`; None where Python knows none."""
+    function = target.function.forward if isinstance(target.function, torch.nn.Module) else target.function
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def named_arguments(target: BuiltTarget, unnamed: str) -> dict[str, Any]:
+    """The arguments of a target's first call by their names; those without one are called `unnamed`, with a number."""
+    signature = signature_of(target)
+    parameters = list(signature.parameters) if signature is not None else []
+    parameters += [unnamed.format(index) for index in range(len(parameters), len(target.args))]
+    return {**dict(zip(parameters, target.args, strict=False)), **target.kwargs}
