@@ -52,6 +52,14 @@ def f(x):
     return x
 """
 
+STARRED = """
+import torch
+
+# inductor-debug: inputs=(torch.randn(16), torch.randn(24), torch.randn(32))
+def f(x, *rest):
+    return x.sum() + rest[0].sum() * rest[1].mean()
+"""
+
 
 def shapes(folder: Path, text: str) -> ShapesDocument:
     path = folder / "model.py"
@@ -125,3 +133,9 @@ def test_a_part_of_a_size_that_is_fixed_is_said(tmp_path: Path) -> None:
     document = shapes(tmp_path, DIVIDED)
     first = document.dimensions[0]
     assert (first.state, first.asked) == (DimensionState.DYNAMIC, ["x.shape[0]//128 == 4"])
+
+
+def test_what_a_star_takes_is_called_as_the_code_reaches_it(tmp_path: Path) -> None:
+    document = shapes(tmp_path, STARRED)
+    assert [each.input for each in document.dimensions] == ["x", "rest[0]", "rest[1]"]
+    assert document.marks.splitlines()[1] == "torch._dynamo.mark_dynamic(rest[0], 0)"

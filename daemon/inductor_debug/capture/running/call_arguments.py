@@ -20,8 +20,16 @@ def signature_of(target: BuiltTarget) -> inspect.Signature | None:
 
 
 def named_arguments(target: BuiltTarget, unnamed: str) -> dict[str, Any]:
-    """The arguments of a target's first call by their names; those without one are called `unnamed`, with a number."""
+    """The arguments of a target's first call by their names, those of `*rest` by `rest[0]` and so on.
+
+    Where Python knows no signature they are called `unnamed`, with a number.
+    """
     signature = signature_of(target)
-    parameters = list(signature.parameters) if signature is not None else []
-    parameters += [unnamed.format(index) for index in range(len(parameters), len(target.args))]
-    return {**dict(zip(parameters, target.args, strict=False)), **target.kwargs}
+    names: list[str] = []
+    for parameter in signature.parameters.values() if signature is not None else ():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            names += [f"{parameter.name}[{index}]" for index in range(len(target.args) - len(names))]
+        else:
+            names.append(parameter.name)
+    names += [unnamed.format(index) for index in range(len(names), len(target.args))]
+    return {**dict(zip(names, target.args, strict=False)), **target.kwargs}
