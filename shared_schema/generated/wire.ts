@@ -317,10 +317,10 @@ export interface BisectStep {
 /**
  * Find the layer that goes wrong: climb a ladder of backends, compare each with `reference`.
  *
- * `backends` replace the usual ladder where there are any; `accelerator` is climbed last; `passes` says whether
- * Inductor's passes are searched. `gradients` are compared where it is true, or None and the model trains. `inject`
- * has faults for an emulated accelerator. `profiles` are documents of accelerators by name; where there are none, the
- * request's is known by its own. `time_limit` is in seconds.
+ * `backends` replace the usual ladder where there are any; `accelerator` is climbed last, if its numbers can be had;
+ * `passes` says whether Inductor's passes are searched. `gradients` are compared where it is true, or None and the
+ * model trains. `inject` has faults for an emulated accelerator. `profiles` are documents of accelerators by name;
+ * where there are none, the request's is known by its own. `time_limit` is in seconds.
  */
 export interface BisectTask {
   readonly passes: boolean;

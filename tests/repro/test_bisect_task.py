@@ -62,13 +62,13 @@ def broken(x):
 """
 
 
-def bisected(tmp_path: Path, text: str, **options: Any) -> dict[str, Any]:
+def bisected(tmp_path: Path, text: str, profile: str = "spyre", **options: Any) -> dict[str, Any]:
     path = tmp_path / "model.py"
     path.write_text(text)
     made: list[Event] = []
-    profile = load_document("spyre")
+    document = load_document(profile)
     request = JobRequest(
-        1, str(path), text, str(tmp_path), [], profile, task=BisectTask(**{"passes": False, **options})
+        1, str(path), text, str(tmp_path), [], document, task=BisectTask(**{"passes": False, **options})
     )
 
     def work() -> list[Event]:
@@ -98,6 +98,14 @@ def test_a_sound_model_climbs_to_the_top(tmp_path: Path) -> None:
     document = bisected(tmp_path, MODEL, backends=["dynamo", "aot_eager", "spyre"])
     assert states(document) == dict.fromkeys(("eager", "dynamo", "aot_eager", "spyre"), "ok")
     assert (document["verdict"], document["guilty"], document["commands"]) == ("none", None, [])
+
+
+def test_a_gpu_whose_numbers_nobody_can_tell_is_not_blamed_for_that(tmp_path: Path) -> None:
+    document = bisected(tmp_path, MODEL, "h100", accelerator="h100", gradients=False)
+    assert set(states(document).values()) == {"ok"}
+    assert "h100" not in states(document)
+    assert document["verdict"] == "none"
+    assert any(note.startswith("h100 is not climbed: the profile 'h100' does not say") for note in document["notes"])
 
 
 def test_a_fault_of_the_accelerator_is_blamed_on_its_expression(tmp_path: Path) -> None:
@@ -249,6 +257,8 @@ def test_what_raises_inside_of_inductor_is_blamed_on_its_expression(
     def refuse(*args: Any) -> Any:
         raise ValueError("no lowering of relu 7 today")
 
+    # What another test has had compiled would come from the cache, and be lowered by nobody.
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setitem(lowering.lowerings, torch.ops.aten.relu.default, refuse)
     document = bisected(tmp_path, MODEL, backends=["aot_eager", "inductor"], gradients=False)
     assert states(document) == {"eager": "ok", "aot_eager": "ok", "inductor": "failed"}

@@ -76,10 +76,25 @@ class Bisector:
         self._target, self._sources, self._profile, self._documents = target, sources, profile, documents
         self._wanted, self._progress, self._accelerator = wanted, progress, accelerator
         self._known = known_backends((wanted.reference, *wanted.backends), accelerator, documents, file)
-        self._rungs = ladder(accelerator, wanted.backends, wanted.reference, self._known)
+        rungs = ladder(accelerator, wanted.backends, wanted.reference, self._known)
+        self._without_numbers = self._why_no_numbers()
+        self._rungs = [rung for rung in rungs if not self._without_numbers or rung.backend != accelerator]
         self._yardstick = EAGER.backend
         self._deadline = time.perf_counter() + wanted.time_limit
         self._gradients = target.training if wanted.gradients is None else wanted.gradients
+
+    def _why_no_numbers(self) -> str:
+        """Why nobody can say what the accelerator computes, as of most GPUs; "" where it was asked for by name."""
+        name = self._accelerator
+        if name is None or name in (self._wanted.reference, *self._wanted.backends):
+            return ""
+        try:
+            self._backend(name)
+        except ValueError as error:
+            return str(error)
+        except (UnknownBackendError, ProfileError):
+            pass  # told when it is climbed
+        return ""
 
     @property
     def planned(self) -> list[BisectStep]:
@@ -89,6 +104,8 @@ class Bisector:
     def run(self) -> Bisection:
         """Climbs every rung, then looks into the first that went wrong."""
         result = Bisection(self._target.name)
+        if self._without_numbers:
+            result.notes.append(f"{self._accelerator} is not climbed: {self._without_numbers}.")
         for rung in self._rungs:
             if time.perf_counter() > self._deadline:
                 result.notes.append(f"There was no time for {rung.backend} and what comes after it.")
