@@ -148,7 +148,7 @@ export class ReproducerPage extends OrderedPage {
       this.tell({ kind: "failed", what, why: answer.why === "" ? reasonOf(answer) : answer.why });
       return;
     }
-    const said = answer.verified ? t("Verified in a clean process: {0}", answer.why) : t("Not verified: {0}", answer.why);
+    const said = !answer.verified ? t("Not verified: {0}", answer.why) : answer.why === "" ? t("Verified in a clean process.") : t("Verified in a clean process: {0}", answer.why);
     const page = document.implementation.createHTMLDocument();
     page.body.append(Object.assign(page.createElement("h1"), { textContent: t("Reproducer for {0}", this.subject.target) }), Object.assign(page.createElement("p"), { textContent: said }));
     page.body.append(Object.assign(page.createElement("pre"), { className: "command", textContent: script }));

@@ -120,7 +120,8 @@ export class Sidebar {
     const ended = all.filter(isSettled).length;
     const found = all.reduce((sum, { diagnostics }) => sum + diagnostics.length, 0);
     const goes = this.busy || running > 0;
-    this.status.textContent = all.length === 0 ? t("No model was found here.") : t("{0} of {1} files checked, {2} findings{3}", ended, all.length, found, goes ? "…" : "");
+    const findings = found === 1 ? t("1 finding") : t("{0} findings", found);
+    this.status.textContent = all.length === 0 ? t("No model was found here.") : t("{0} of {1} files checked, {2}{3}", ended, all.length, findings, goes ? "…" : "");
   }
 
   private switchTheme(): void {
