@@ -1,6 +1,6 @@
 """What torch knows of the symbols that stand for sizes: their values in the example, and where their bounds end.
 
-Private names, read against torch 2.11 to 2.14: `ShapeEnv.backed_var_to_val`, which was `var_to_val` before.
+Private names, read against torch 2.11 to 2.13: `ShapeEnv.backed_var_to_val`, which was `var_to_val` before.
 """
 
 from __future__ import annotations
