@@ -148,7 +148,7 @@ export interface AnalysisNotification {
  */
 export interface Answered {
   readonly target: string;
-  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults | SuggestionsDocument | MeasurementDocument;
+  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults | SuggestionsDocument | MeasurementDocument | RunProfileDocument;
 }
 
 /**
@@ -1076,6 +1076,26 @@ export interface ExpressionFact {
 }
 
 /**
+ * What one expression took, in one direction; of a kernel that computes several each has an equal part.
+ *
+ * `path` and `range` are None where no expression of the user's is known; `function` is then what a stack or a module
+ * says. `kernels` say how often each was called in a step. `cost` is what the expression costs at least on the
+ * accelerator, and `bound_seconds` its bound in the way that it ran: fused, or each operation by itself.
+ */
+export interface ExpressionTime {
+  readonly path: string | null;
+  readonly range: Range | null;
+  readonly text: string;
+  readonly function: string;
+  readonly backward: boolean;
+  readonly kernels: Readonly<Record<string, number>>;
+  readonly modules: readonly string[];
+  readonly time: StepTime;
+  readonly cost: CostBound | null;
+  readonly bound_seconds: number | null;
+}
+
+/**
  * What a stage that has just ended saw of the expressions of the project's files.
  */
 export interface ExpressionsSeen {
@@ -1489,6 +1509,17 @@ export interface HeldMemory {
 }
 
 /**
+ * Time between two kernels in which none ran; "" before the first and after the last of a step.
+ */
+export interface IdleGap {
+  readonly after: string;
+  readonly before: string;
+  readonly after_place: Location | null;
+  readonly before_place: Location | null;
+  readonly time: StepTime;
+}
+
+/**
  * An ignore comment that silences nothing, or of whose rules some do not. Empty for one that names no rule.
  */
 export interface IdleIgnore {
@@ -1588,7 +1619,7 @@ export interface JobRequest {
   readonly targets?: readonly TargetSetting[];
   readonly memory_limit?: number;
   readonly infer?: boolean;
-  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | SuggestTask | MeasureTask | null;
+  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | SuggestTask | MeasureTask | ProfileRunTask | null;
   readonly seed?: number;
   readonly only?: readonly string[];
   readonly keep_graphs?: boolean;
@@ -1745,6 +1776,23 @@ export interface KernelStatistics {
   readonly bytes_written: number;
   readonly unknown: number;
   readonly each: readonly KernelTraffic[];
+}
+
+/**
+ * All calls of one kernel, or of one operator, in one direction.
+ *
+ * `places` are the expressions that it computes, those with the most time first, and `functions` what stacks name in
+ * their stead; `modules` are paths of modules. `bound_seconds` is what they take at least, None where nobody knows.
+ */
+export interface KernelTime {
+  readonly name: string;
+  readonly kind: TimedKind;
+  readonly backward: boolean;
+  readonly places: readonly Location[];
+  readonly functions: readonly string[];
+  readonly modules: readonly string[];
+  readonly time: StepTime;
+  readonly bound_seconds: number | null;
 }
 
 /**
@@ -2287,6 +2335,25 @@ export interface PricedRun {
 }
 
 /**
+ * Profile steps of a target with each of `profiled_backends`, one after the other, or read the trace at `trace`.
+ *
+ * Of each there are at least `steps` steps, and more while `seconds` are left. `training` adds the backward pass;
+ * where it is None, it belongs to the step if the target trains.
+ */
+export interface ProfileRunTask {
+  readonly profiled_backends: readonly string[];
+  readonly steps: number;
+  readonly seconds: number;
+  readonly training?: boolean | null;
+  readonly trace?: string;
+}
+
+/**
+ * What ties times to the source.
+ */
+export type ProfileTie = "expressions" | "functions" | "modules" | "nothing";
+
+/**
  * How far a task has come: `done` of `total` steps (0 where nobody knows), and what it does now, in words.
  */
 export interface Progressed {
@@ -2531,6 +2598,42 @@ export interface RunFigures {
 }
 
 /**
+ * One side of one target, or a trace alone.
+ *
+ * `side` is the backend ("eager", "inductor"), "" of a trace that somebody else recorded, whose path is `trace`.
+ * `device` is the kind of device that computed, `device_title` what it calls itself, `threads` those of the CPU (0
+ * where nobody says). `accelerator` and `title` name the chosen one, "" without, and `bound_seconds` is its bound of
+ * the step; `comparable` says that it may be what computed, so that times and bounds go together. `idle` is the time
+ * of a step in which nothing computed, of which `gaps` are the longest parts. `tied_share` is the part of the
+ * computing time that is tied to the source. Where there is nothing, `problem` says why.
+ */
+export interface RunProfileDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly path: string;
+  readonly side: string;
+  readonly trace: string;
+  readonly training: boolean;
+  readonly device: string;
+  readonly device_title: string;
+  readonly threads: number;
+  readonly accelerator: string;
+  readonly title: string;
+  readonly bound_seconds: number | null;
+  readonly comparable: boolean;
+  readonly steps: number;
+  readonly step: StepTime | null;
+  readonly idle: StepTime | null;
+  readonly tied: ProfileTie;
+  readonly tied_share: number;
+  readonly kernels: readonly KernelTime[];
+  readonly expressions: readonly ExpressionTime[];
+  readonly gaps: readonly IdleGap[];
+  readonly notes: readonly string[];
+  readonly problem: string;
+}
+
+/**
  * A way to run a model otherwise than it is written.
  */
 export type RunWay = "autocast" | "converted" | "tf32" | "channels-last" | "cuda-graphs" | "recompute";
@@ -2743,6 +2846,19 @@ export interface StatisticsDocument {
   readonly uncounted: number;
   readonly peak: PeakStatistics;
   readonly kernels: KernelStatistics | null;
+}
+
+/**
+ * Seconds of a step: their median, and the quartiles below and above it.
+ *
+ * `calls` are those of a step, and `share` is the part in all steps together, which adds up where medians do not.
+ */
+export interface StepTime {
+  readonly seconds: number;
+  readonly low: number;
+  readonly high: number;
+  readonly calls: number;
+  readonly share: number;
 }
 
 /**
@@ -3119,6 +3235,11 @@ export interface TensorsSeen {
   readonly target: string;
   readonly timeline: TensorTimeline;
 }
+
+/**
+ * What has a row of its own.
+ */
+export type TimedKind = "operator" | "generated" | "device" | "copy";
 
 /**
  * One call of a function of the user's, in which operations `first` up to but not including `last` ran.

@@ -63,6 +63,15 @@ from inductor_debug_schema.answers.order_answers import (
     TransfersOverview,
 )
 from inductor_debug_schema.answers.repro_document import ReproDocument
+from inductor_debug_schema.answers.run_profile_document import (
+    ExpressionTime,
+    IdleGap,
+    KernelTime,
+    ProfileTie,
+    RunProfileDocument,
+    StepTime,
+    TimedKind,
+)
 from inductor_debug_schema.answers.same_results_document import SameResults
 from inductor_debug_schema.answers.suggestions_document import RunFigures, RunWay, SuggestionsDocument, TriedWay
 from inductor_debug_schema.answers.survey_document import (
@@ -164,6 +173,7 @@ from inductor_debug_schema.job_tasks import (
     DiffTask,
     KernelSource,
     MeasureTask,
+    ProfileRunTask,
     ReproTask,
     SameResultsTask,
     SuggestTask,
@@ -279,6 +289,14 @@ __all__ = [
     "RunFigures",
     "SuggestionsDocument",
     "MeasureTask",
+    "ProfileRunTask",
+    "ExpressionTime",
+    "IdleGap",
+    "KernelTime",
+    "ProfileTie",
+    "RunProfileDocument",
+    "StepTime",
+    "TimedKind",
     "MeasurementDocument",
     "CompileTime",
     "SurveyColumn",

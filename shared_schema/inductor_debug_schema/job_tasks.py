@@ -137,6 +137,29 @@ class MeasureTask:
     compiles: int
 
 
+@dataclass(frozen=True, slots=True)
+class ProfileRunTask:
+    """Profile steps of a target with each of `profiled_backends`, one after the other, or read the trace at `trace`.
+
+    Of each there are at least `steps` steps, and more while `seconds` are left. `training` adds the backward pass;
+    where it is None, it belongs to the step if the target trains.
+    """
+
+    profiled_backends: list[str]
+    steps: int
+    seconds: float
+    training: Union[bool, None] = None
+    trace: str = ""
+
+
 Task = Union[
-    ReproTask, DiffTask, BisectTask, TransfersTask, SameResultsTask, CompileKernelsTask, SuggestTask, MeasureTask
+    ReproTask,
+    DiffTask,
+    BisectTask,
+    TransfersTask,
+    SameResultsTask,
+    CompileKernelsTask,
+    SuggestTask,
+    MeasureTask,
+    ProfileRunTask,
 ]

@@ -18,6 +18,7 @@ from inductor_debug_schema.answers.bisect_document import BisectDocument, Bisect
 from inductor_debug_schema.answers.diff_document import DiffDocument, DiffPiece
 from inductor_debug_schema.answers.measurement_document import MeasurementDocument
 from inductor_debug_schema.answers.repro_document import ReproDocument
+from inductor_debug_schema.answers.run_profile_document import RunProfileDocument
 from inductor_debug_schema.answers.same_results_document import SameResults
 from inductor_debug_schema.answers.suggestions_document import SuggestionsDocument
 from inductor_debug_schema.answers.transfers_document import TransfersDocument
@@ -220,6 +221,7 @@ Answer = Union[
     SameResults,
     SuggestionsDocument,
     MeasurementDocument,
+    RunProfileDocument,
 ]
 """What a task answers for one target or one kernel; a reader tells them apart by their required fields."""
 

@@ -22,27 +22,16 @@ from inductor_debug_schema import (
     JobRequest,
     MeasurementDocument,
     MeasureTask,
-    Progressed,
 )
 
-from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
-from inductor_debug.capture.targets.building import bytes_of
 from inductor_debug.capture.targets.candidates import Candidate
-from inductor_debug.capture.targets.file_task import REAL_SHARE, OpenFile, on_targets
+from inductor_debug.capture.targets.file_task import OpenFile, on_targets
 from inductor_debug.kerneldiff.emulation.backends import Backend, UnknownBackendError, not_compared, resolve
-from inductor_debug.kerneldiff.execution.run_state import seed_everything
 from inductor_debug.measuring.compile_phases import forget_phases, phases_of
+from inductor_debug.measuring.own_process import NotMeasuredError, in_own_process, require_room
 from inductor_debug.measuring.timed_runs import added_bytes, device_of, in_turn, step_of, threads
-from inductor_debug.repro.minimiser.attempts import AttemptEnding, attempt
-
-_PATIENCE = 600.0
-"""Seconds of work that one process may take."""
-
-
-class _RefusedError(Exception):
-    """It is not measured; the message says why."""
 
 
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
@@ -69,22 +58,14 @@ def _measure(opened: OpenFile, candidate: Candidate, task: MeasureTask) -> list[
         problem="",
     )
     try:
-        _require_room(opened, candidate)
+        require_room(opened, candidate, "a measurement")
         backend = resolve(task.measured_backend, opened.request.profile, opened.loaded.module)
         document = _Measurement(opened, candidate, task, backend).made(document)
-    except (_RefusedError, UnknownBackendError) as error:
-        words = str(error) if isinstance(error, _RefusedError) else not_compared(error)
+    except (NotMeasuredError, UnknownBackendError) as error:
+        words = str(error) if isinstance(error, NotMeasuredError) else not_compared(error)
         document = dataclasses.replace(document, problem=words)
     opened.emit(Answered(candidate.name, document))
     return []
-
-
-def _require_room(opened: OpenFile, candidate: Candidate) -> None:
-    needed, bound = bytes_of(opened.fake(candidate)), opened.request.memory_limit // REAL_SHARE
-    if needed > bound:
-        raise _RefusedError(
-            f"its weights and inputs take {needed >> 20} MiB, and a measurement may use {bound >> 20} MiB for them"
-        )
 
 
 class _Measurement:
@@ -92,7 +73,7 @@ class _Measurement:
 
     def __init__(self, opened: OpenFile, candidate: Candidate, task: MeasureTask, backend: Backend) -> None:
         if not backend.is_eager and backend.graph_compiler is None:
-            raise _RefusedError(f"{backend.name} is emulated here, so how long it takes says nothing")
+            raise NotMeasuredError(f"{backend.name} is emulated here, so how long it takes says nothing")
         self._opened, self._candidate, self._task, self._backend = opened, candidate, task, backend
 
     def made(self, document: MeasurementDocument) -> MeasurementDocument:
@@ -113,28 +94,7 @@ class _Measurement:
     def _in_process(
         self, doing: str, work: Callable[[BuiltTarget], dict[str, Any]], cache: str | None
     ) -> dict[str, Any]:
-        name = f"{self._candidate.name}: {self._backend.name}, {doing}"
-        self._opened.emit(Progressed(name))
-
-        def act() -> dict[str, Any]:
-            if cache is not None:
-                os.environ["TORCHINDUCTOR_CACHE_DIR"] = cache
-            seed_everything(self._opened.request.seed)
-            target = self._opened.real(self._candidate)
-            if isinstance(target, str):
-                return {"problem": target}
-            try:
-                return work(target)
-            except Exception as error:  # user code, or a backend
-                inner = getattr(error, "inner_exception", None)
-                return {"problem": describe(inner if isinstance(inner, BaseException) else error)}
-
-        ran = attempt(act, timeout=_PATIENCE)
-        if ran.ending is not AttemptEnding.DONE:
-            raise _RefusedError(f"{doing}: {ran.detail}")
-        if ran.answer.get("problem"):
-            raise _RefusedError(f"{doing}: {ran.answer['problem']}")
-        return ran.answer
+        return in_own_process(self._opened, self._candidate, self._backend.name, doing, work, cache)
 
     def _compiled(self, target: BuiltTarget) -> tuple[Callable[..., Any], dict[str, Any]]:
         """The compiled function, and how long its first step took."""

@@ -48,13 +48,18 @@ def step_of(target: BuiltTarget, function: Callable[..., Any], *, training: bool
     return train if training else infer
 
 
-def in_turn(steps: Sequence[Step], device: torch.device, *, repeats: int, seconds: float) -> list[SideTimes]:
-    """The times of several sides: each at least `repeats` times, and more while there are `seconds` left for it."""
-    times = [SideTimes() for _ in steps]
+def warmed_up(*steps: Step) -> None:
+    """Runs steps that nobody counts."""
     for _ in range(_WARM_UPS):
         for step in steps:
             step()
-    _settle(device)
+
+
+def in_turn(steps: Sequence[Step], device: torch.device, *, repeats: int, seconds: float) -> list[SideTimes]:
+    """The times of several sides: each at least `repeats` times, and more while there are `seconds` left for it."""
+    times = [SideTimes() for _ in steps]
+    warmed_up(*steps)
+    settle(device)
     began = time.perf_counter()
     while len(times[0].seconds) < _MOST_RUNS:
         if len(times[0].seconds) >= repeats and time.perf_counter() - began > seconds * len(steps):
@@ -62,7 +67,7 @@ def in_turn(steps: Sequence[Step], device: torch.device, *, repeats: int, second
         for step, side in zip(steps, times, strict=True):
             start = time.perf_counter()
             step()
-            _settle(device)
+            settle(device)
             side.seconds.append(round(time.perf_counter() - start, 9))
     return times
 
@@ -73,7 +78,7 @@ def added_bytes(step: Step, device: torch.device) -> int | None:
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
         step()
-        _settle(device)
+        settle(device)
         return torch.cuda.max_memory_allocated(device) - before
     with contextlib.suppress(OSError, ValueError):
         with open("/proc/self/clear_refs", "w") as stream:
@@ -101,7 +106,8 @@ def _tensors(target: BuiltTarget) -> Iterator[torch.Tensor]:
     yield from (leaf for leaf in pytree.tree_leaves((target.args, target.kwargs)) if isinstance(leaf, torch.Tensor))
 
 
-def _settle(device: torch.device) -> None:
+def settle(device: torch.device) -> None:
+    """Waits until the device has done all that it was given."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type == "mps":

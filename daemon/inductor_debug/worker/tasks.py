@@ -21,6 +21,7 @@ from inductor_debug_schema import (
     Finished,
     JobRequest,
     MeasureTask,
+    ProfileRunTask,
     ReproTask,
     SameResultsTask,
     SuggestTask,
@@ -44,6 +45,7 @@ _MODULES: dict[type, str] = {
     SuggestTask: "inductor_debug.capture.suggestions.suggest_task",
     CompileKernelsTask: "inductor_debug.capture.gpu_kernels.compile_task",
     MeasureTask: "inductor_debug.measuring.measure_task",
+    ProfileRunTask: "inductor_debug.measuring.profile_task",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""
 _UNASKED = (type(None), SameResultsTask)

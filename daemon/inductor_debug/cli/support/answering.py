@@ -6,13 +6,14 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from inductor_debug_schema import (
     Answered,
     BisectDocument,
     DiffDocument,
     Event,
+    RunProfileDocument,
     SuggestionsDocument,
     TransfersDocument,
     to_wire,
@@ -34,10 +35,50 @@ from inductor_debug.report.styles import Styler
 ORDER_FAILURES = (ConfigurationError, ProfileError)
 """What an order may fail of before it is carried out."""
 
-Document = TypeVar("Document", DiffDocument, BisectDocument, TransfersDocument, SuggestionsDocument)
+Document = TypeVar("Document", DiffDocument, BisectDocument, TransfersDocument, SuggestionsDocument, RunProfileDocument)
 Render = Callable[[Document, FileNames, ShownTexts, Styler], str]
 Page = Callable[[list[Document], FileNames, ShownTexts], str]
-"""All documents as one HTML page."""
+"""All documents as one HTML page, or as one table."""
+
+
+class Answers(Generic[Document]):
+    """Prints documents as the command line says.
+
+    Args:
+        arguments: those of `add_output_arguments`.
+        render: one document as text for people.
+        page: what `--format html` gives, where that is among the formats.
+        table: what `--format csv` gives, where that is.
+    """
+
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        render: Render[Document],
+        page: Page[Document] | None = None,
+        table: Page[Document] | None = None,
+    ) -> None:
+        wholes: dict[str, Page[Document] | None] = {"html": page, "csv": table}
+        self._arguments = arguments
+        self._render: Render[Document] = render
+        self._whole: Page[Document] | None = wholes.get(arguments.format)
+        self._output = Output(arguments.output, utf8=arguments.format != "text" or arguments.output is not None)
+
+    def put_out(self, documents: list[Document], path: str, shown: str, text: str) -> None:
+        """Prints them; they are about the file at `path`, which is called `shown`, with `text` as it ran, if known."""
+        if self._arguments.format == "json":
+            wire = to_wire(documents[0] if len(documents) == 1 else documents)
+            self._output.write(json.dumps(wire, indent=2) + "\n")
+        else:
+            root = repository_root(os.path.dirname(path))
+            places = FileNames(os.getcwd(), root, {path: shown})
+            sources = ShownTexts({path: text} if text else {})
+            if self._whole is not None:
+                self._output.write(self._whole(documents, places, sources))
+            else:
+                colours = styler(self._arguments)
+                self._output.write("\n".join(self._render(one, places, sources, colours) for one in documents))
+        self._output.commit()
 
 
 def add_output_arguments(
@@ -69,6 +110,7 @@ def answer(
     exit_code: Callable[[list[Document]], int],
     unfinished: Unfinished[Document] | None = None,
     page: Page[Document] | None = None,
+    table: Page[Document] | None = None,
 ) -> int:
     """Carries out the order and prints what came of it; returns the exit code, 2 where nothing did.
 
@@ -80,26 +122,16 @@ def answer(
         exit_code: that of a run that was not broken off.
         unfinished: keeps what there is of one that was, which is printed as well.
         page: what `--format html` gives, where that is among the formats.
+        table: what `--format csv` gives, where that is.
 
     Raises:
         InterruptedRunError: Ctrl-C or a polite kill, after what there is was printed.
     """
     subject = subject_of(arguments.subject)
-    output = Output(arguments.output, utf8=arguments.format != "text" or arguments.output is not None)
+    answers = Answers(arguments, render, page, table)
 
     def put_out(documents: list[Document], text: str) -> None:
-        if arguments.format == "json":
-            output.write(json.dumps(to_wire(documents[0] if len(documents) == 1 else documents), indent=2) + "\n")
-        else:
-            root = repository_root(os.path.dirname(subject.path))
-            places = FileNames(os.getcwd(), root, {subject.path: subject.shown})
-            sources = ShownTexts({subject.path: text} if text else {})
-            if page is not None and arguments.format == "html":
-                output.write(page(documents, places, sources))
-            else:
-                colours = styler(arguments)
-                output.write("\n".join(render(document, places, sources, colours) for document in documents))
-        output.commit()
+        answers.put_out(documents, subject.path, subject.shown, text)
 
     finished: list[Document] = []
 

@@ -98,7 +98,7 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--jobs",
         metavar="N",
-        type=_count,
+        type=positive_count,
         default=min(2, os.cpu_count() or 1),
         help="files at once (default: %(default)s)",
     )
@@ -243,7 +243,8 @@ def said_of_entries(arguments: argparse.Namespace, files: Sequence[str]) -> dict
     return {"entry": entries or None, "follow_main": arguments.follow_main, "argv": arguments.argv}
 
 
-def _count(text: str) -> int:
+def positive_count(text: str) -> int:
+    """A number of at least 1."""
     try:
         count = int(text)
     except ValueError:

@@ -35,6 +35,10 @@ COMMANDS = {
     "graph": Subcommand("inductor_debug.cli.commands.graph", "show the graphs that are captured of a target"),
     "tensors": Subcommand("inductor_debug.cli.commands.tensors", "list the tensors that are alive at a line"),
     "analyze": Subcommand("inductor_debug.cli.commands.analyze", "sum up a target: statistics, constraints, guards"),
+    "profile": Subcommand(
+        "inductor_debug.cli.commands.measured.profile_run",
+        "time real steps by kernel and by expression, or read a recorded trace",
+    ),
     "report": Subcommand(
         "inductor_debug.cli.commands.report", "check, and put what was found into one page to pass on"
     ),
