@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from inductor_debug_benchmarks import (
     artifact_store,
+    cluster_runs,
     inductor_cost,
     inference_corpus,
     kerneldiff_cost,
@@ -54,7 +55,13 @@ BENCHMARKS = {
     ),
     "transformers": Benchmark(
         "how many architectures of transformers are analysed, each with two layers and no inputs declared",
-        lambda given: library_sweep.run(given.filter, given.limit, given.stages, given.jobs, given.resume),
+        lambda given: library_sweep.run(
+            given.filter, given.limit, given.stages, given.jobs, given.resume, given.cluster
+        ),
+    ),
+    "cluster": Benchmark(
+        "a survey on a Dask cluster whose workers are killed: what is lost, what a model costs, the client's memory",
+        lambda given: cluster_runs.run(given.limit, given.workers, given.trifles, given.seed),
     ),
     "stages": Benchmark("the aot stage beside bare AOTAutograd", lambda given: stage_cost.run(_models(given))),
     "inductor": Benchmark("the inductor stage beside bare lowering", lambda given: inductor_cost.run(_models(given))),
@@ -101,7 +108,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="inference: only so many classes of each part of the corpus; bugs: about so many mutants that break",
     )
-    parser.add_argument("--seed", type=int, default=0, help="bugs, soak: which mistakes, which deeds (%(default)s)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="bugs, soak, cluster: which mistakes, which deeds (%(default)s)"
+    )
     parser.add_argument(
         "--missed", "--verbose", action="store_true", help="bugs: list what was not found, each with what was said"
     )
@@ -114,9 +123,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--filter", default="", metavar="REGEX", help="transformers: only architectures in whose names this is found"
     )
-    parser.add_argument("--limit", type=int, default=0, help="transformers: at most so many architectures")
+    parser.add_argument("--limit", type=int, default=0, help="transformers: at most so many; cluster: so many models")
     parser.add_argument("--stages", default="preview", help="transformers: how deep to look (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="transformers: files at once (%(default)s)")
+    parser.add_argument("--cluster", default="", metavar="WHERE", help="transformers: as `check --cluster` takes it")
+    parser.add_argument("--workers", type=int, default=4, help="cluster: workers (%(default)s)")
+    parser.add_argument("--trifles", type=int, default=0, help="cluster: results for the client's memory (10000)")
     parser.add_argument(
         "--mistakes",
         default="",

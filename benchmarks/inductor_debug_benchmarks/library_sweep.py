@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from inductor_debug.cli.support.console import CommandError
+from inductor_debug.cli.support.running.places import AT_ONCE, CheckPlace
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug_schema import Checked, FileReport, Severity
@@ -61,7 +62,7 @@ class Architecture:
         return self.checked != Checked.NO.value
 
 
-def run(wanted: str, limit: int, stages: str, jobs: int, resume: str) -> BenchmarkOutcome:
+def run(wanted: str, limit: int, stages: str, jobs: int, resume: str, cluster: str = "") -> BenchmarkOutcome:
     """Measures the architectures whose names a regular expression finds.
 
     Args:
@@ -70,6 +71,7 @@ def run(wanted: str, limit: int, stages: str, jobs: int, resume: str) -> Benchma
         stages: how deep to look, as `check --stages` takes it.
         jobs: files at once.
         resume: a file that keeps what was measured, and is gone on with; empty for none.
+        cluster: a Dask cluster to run on, as `check --cluster` takes it; empty for this machine.
 
     Raises:
         CommandError: transformers cannot be asked, or `resume` cannot be read.
@@ -86,7 +88,7 @@ def run(wanted: str, limit: int, stages: str, jobs: int, resume: str) -> Benchma
         raise CommandError(f"--resume {resume}: {error}") from error
     left = [item for item in known if item.counts and item.name not in kept]
     with tempfile.TemporaryDirectory() as folder:
-        measured = asyncio.run(_measure(left, Path(folder).resolve(), stages, jobs, path))
+        measured = asyncio.run(_measure(left, Path(folder).resolve(), stages, jobs, path, cluster))
     rows = [kept.get(item.name) or measured.get(item.name) or item for item in known]
     return BenchmarkOutcome({"architectures": [asdict(row) for row in rows]}, promises(rows), table(rows))
 
@@ -105,19 +107,20 @@ def _kept(path: Path | None, known: list[Architecture]) -> dict[str, Architectur
 
 
 async def _measure(
-    left: list[Architecture], folder: Path, stages: str, jobs: int, kept: Path | None
+    left: list[Architecture], folder: Path, stages: str, jobs: int, kept: Path | None, cluster: str
 ) -> dict[str, Architecture]:
-    """Has one engine analyse each in a file of its own; what is done is added to the file that keeps it."""
+    """Has each analysed in a file of its own, here or on a cluster; what is done is added to the file that keeps it."""
     settings = SettingsResolver(command_line={"stages": stages.split(","), "accelerator": "none"})
-    engine = Engine(settings_for=settings, listener=lambda update: None, jobs=jobs)
-    gate = asyncio.Semaphore(jobs)
+    for item in left:
+        for text in (item.text, *item.deeper):
+            _file_of(folder, item, text).write_text(text, encoding="utf-8")
+    place = _place(cluster, settings, jobs)
+    gate = asyncio.Semaphore(AT_ONCE if cluster else jobs)
     measured: dict[str, Architecture] = {}
 
     async def checked(item: Architecture, text: str) -> Architecture:
-        path = folder / f"{item.name.lower()}_{(item.text, *item.deeper).index(text)}.py"
-        path.write_text(text, encoding="utf-8")
         started = asyncio.get_running_loop().time()
-        report = await engine.check(str(path))
+        report = await place.check(str(_file_of(folder, item, text)))
         seconds = asyncio.get_running_loop().time() - started
         return replace(judged(item, report), seconds=round(seconds, 2), deep=text != item.text)
 
@@ -138,8 +141,27 @@ async def _measure(
     try:
         await asyncio.gather(*map(one, left))
     finally:
-        await engine.shutdown()
+        await place.shutdown()
     return measured
+
+
+def _file_of(folder: Path, item: Architecture, text: str) -> Path:
+    return folder / f"{item.name.lower()}_{(item.text, *item.deeper).index(text)}.py"
+
+
+def _place(cluster: str, settings: SettingsResolver, jobs: int) -> CheckPlace:
+    """Where the files are analysed.
+
+    Raises:
+        ClusterError: the cluster is none.
+    """
+    if not cluster:
+        return Engine(settings_for=settings, listener=lambda update: None, jobs=jobs)
+    from inductor_debug.cluster.cluster_place import ClusterOptions, ClusterPlace
+    from inductor_debug.cluster.connecting import require_known
+
+    require_known(cluster)
+    return ClusterPlace(ClusterOptions(cluster, say=progress), settings)
 
 
 def judged(item: Architecture, report: FileReport) -> Architecture:

@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import types
 import typing
+from collections.abc import Mapping
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, Union
@@ -90,7 +91,7 @@ def read_value(kind: Any, data: Any, where: str) -> Any:
     origin = typing.get_origin(kind)
     if origin is Union or origin is types.UnionType:
         return _read_union(kind, data, where)
-    if origin in (list, tuple, frozenset, dict):
+    if origin in (list, tuple, frozenset, dict, Mapping):
         return _read_container(origin, typing.get_args(kind), data, where)
     if isinstance(kind, type) and issubclass(kind, Enum):
         try:
@@ -119,7 +120,7 @@ def _read_union(kind: Any, data: Any, where: str) -> Any:
 
 
 def _read_container(origin: Any, arguments: tuple[Any, ...], data: Any, where: str) -> Any:
-    if origin is dict:
+    if origin in (dict, Mapping):
         if not isinstance(data, dict):
             raise WireError(f"{where}: expected dict, got {type(data).__name__}")
         return {key: read_value(arguments[1], item, f"{where}.{key}") for key, item in data.items()}

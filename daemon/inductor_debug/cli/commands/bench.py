@@ -8,12 +8,13 @@ import importlib.util
 from typing import Protocol, cast
 
 from inductor_debug.cli.support.console import CommandError
+from inductor_debug.cluster.cluster_errors import ClusterError
 
 _BENCHMARKS = "inductor_debug_benchmarks"
 
 DESCRIPTION = "Measures, and prints what was measured beside what we promise. Needs a checkout of the source."
 EPILOG = ""
-FAILURES = ()
+FAILURES = (ClusterError,)
 
 
 class _Benchmarks(Protocol):

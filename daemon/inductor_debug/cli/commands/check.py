@@ -25,8 +25,10 @@ from inductor_debug.cli.support.file_arguments import FolderFile, PathError, col
 from inductor_debug.cli.support.fixing import Differences, asked_for, say, sum_up
 from inductor_debug.cli.support.formats import ReportView, renderer
 from inductor_debug.cli.support.output import Output, require_writable, styler, write_whole
+from inductor_debug.cli.support.running.cluster_arguments import cluster_of
+from inductor_debug.cli.support.running.run_arguments import jobs_of, located
 from inductor_debug.cli.support.size_arguments import require_sizes
-from inductor_debug.cli.support.target_arguments import located
+from inductor_debug.cluster.cluster_errors import ClusterError
 from inductor_debug.engine.orders.outcomes import NO_TARGET
 from inductor_debug.engine.pool import supervisor
 from inductor_debug.engine.results.target_coverage import shared
@@ -47,7 +49,7 @@ from inductor_debug.report.unchecked_classes import coverage_line
 
 __all__ = ["DESCRIPTION", "EPILOG", "FAILURES", "add_arguments", "run"]
 
-FAILURES = (ConfigurationError,)
+FAILURES = (ConfigurationError, ClusterError)
 _NO_COSTS = (
     "--max-growth compares with a baseline that has costs: --baseline FILE, written by check --write-baseline FILE "
     "with an accelerator whose speed is known (--accelerator h100)"
@@ -152,7 +154,13 @@ class _Check:
         arguments = self._arguments
         pool, keeps = supervisor.WorkerPool, self._keeps_graphs()
         cached = not arguments.no_cache
-        plan = BatchPlan(candidates, self._settings_for, arguments.jobs, pool, keeps, asked_for(arguments), cached)
+        named = [candidate.path for candidate in candidates]
+        place = cluster_of(arguments, self._settings_for, named)
+        fixing = asked_for(arguments)
+        if place is not None:
+            _require_possible(arguments, keeps)
+        jobs = jobs_of(arguments)
+        plan = BatchPlan(candidates, self._settings_for, jobs, pool, keeps, fixing, cached, place)
         progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
         return run_files(plan, progress, on_file)
 
@@ -194,6 +202,14 @@ class _Check:
     def _view(self) -> ReportView:
         arguments = self._arguments
         return ReportView(arguments.format, styler(arguments), arguments.verbose, arguments.quiet)
+
+
+def _require_possible(arguments: argparse.Namespace, keeps_graphs: bool) -> None:
+    """What a cluster cannot do."""
+    if asked_for(arguments) is not None:
+        raise console.CommandError("--fix and --diff try their edits on this machine: leave --cluster out")
+    if keeps_graphs and not arguments.shared and not arguments.cluster.startswith("local"):
+        raise console.CommandError("graphs are kept where all machines can write: --artifacts needs --shared FOLDER")
 
 
 def _working_folder() -> str:

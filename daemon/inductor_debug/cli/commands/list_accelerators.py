@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from inductor_debug_schema import AcceleratorEntry, AcceleratorKind, AcceleratorList, to_wire
 
 from inductor_debug.cli.support.output import Output, add_output
-from inductor_debug.cli.support.target_arguments import located
+from inductor_debug.cli.support.running.run_arguments import located
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError, SettingsResolver
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames

@@ -10,7 +10,7 @@ import os
 import sys
 
 from inductor_debug.cli.support.console import CommandError
-from inductor_debug.cli.support.target_arguments import located
+from inductor_debug.cli.support.running.run_arguments import located
 
 DESCRIPTION = """\
 Serves coding agents by the Model Context Protocol, over standard input and output: check, graph_summary, explain, diff,

@@ -11,13 +11,15 @@ from typing import Any
 from inductor_debug_schema import Severity
 
 from inductor_debug.cli.support import console
-from inductor_debug.cli.support.check_arguments import STAGES, seconds
+from inductor_debug.cli.support.check_arguments import STAGES
 from inductor_debug.cli.support.console import CommandError
 from inductor_debug.cli.support.file_arguments import collect
 from inductor_debug.cli.support.output import Output, add_output, styler, write_whole
-from inductor_debug.cli.support.survey_running import SurveyPlan
+from inductor_debug.cli.support.running.cluster_arguments import add_cluster, cluster_of
+from inductor_debug.cli.support.running.run_arguments import add_jobs, add_python, count, jobs_of, located, seconds
+from inductor_debug.cli.support.survey_running import SurveyPlan, settings_like
 from inductor_debug.cli.support.survey_running import run as run_survey
-from inductor_debug.cli.support.target_arguments import located
+from inductor_debug.cluster.cluster_errors import ClusterError
 from inductor_debug.engine.pool import supervisor
 from inductor_debug.engine.pool.asking_libraries import LibraryError, ask_library
 from inductor_debug.engine.selection.folder import choose
@@ -39,6 +41,7 @@ examples:
   inductor-debug survey models --accelerators h100,spyre         a folder, judged for two accelerators
   inductor-debug survey KernelBench/level1 --limit 50            problems of KernelBench as they are
   inductor-debug survey --suite transformers --resume            go on where the last one ended
+  inductor-debug survey --suite transformers --cluster tcp://head:8786    on a Dask cluster
   inductor-debug survey --suite quick --measure --diff --backends inductor
   inductor-debug survey survey/quick.jsonl --format csv          results that were kept, in another form
   inductor-debug survey compare old.jsonl new.jsonl              what got worse
@@ -47,7 +50,7 @@ Rows go to FOLDER/NAME.jsonl as they come; Ctrl-C and models that crash lose not
 before is kept beside it as NAME.previous.jsonl. At the end a page is written beside it, NAME.html.
 
 A suite is a TOML file that names files, or architectures of transformers, timm or torchvision, which are built from
-their configurations. With --measure one model runs at a time.
+their configurations. With --measure one model runs at a time, on a cluster one on each worker.
 
 exit codes:
   0    every model was analysed, with no finding at or above the failing severity (warning; error with --warn)
@@ -55,7 +58,7 @@ exit codes:
   2    bad usage or configuration, or a model that could not be analysed
   130  interrupted
 """
-FAILURES = (ConfigurationError, SuiteError, LibraryError, ResultsError, OSError)
+FAILURES = (ConfigurationError, ClusterError, SuiteError, LibraryError, ResultsError, OSError)
 FORMATS = ("text", "json", "csv", "markdown", "html")
 SUFFIX = ".jsonl"
 
@@ -70,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"models that belong together: {', '.join(built_in_suites())}, or yours",
     )
     group.add_argument("--filter", metavar="REGEX", default="", help="only models whose name or tag it is found in")
-    group.add_argument("--limit", metavar="N", type=_count, default=0, help="at most so many")
+    group.add_argument("--limit", metavar="N", type=count, default=0, help="at most so many")
     group.add_argument("--resume", action="store_true", help="go on with the file of results that is there")
     group = parser.add_argument_group("what to look at")
     group.add_argument(
@@ -96,26 +99,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what --measure and --diff are about (default: inductor)",
     )
     group.add_argument(
-        "--repeats", metavar="N", type=_count, default=20, help="runs that are timed at least (default: %(default)s)"
+        "--repeats", metavar="N", type=count, default=20, help="runs that are timed at least (default: %(default)s)"
     )
     group.add_argument(
         "--compiles",
         metavar="N",
-        type=_count,
+        type=count,
         default=1,
         help="cold compilations that are timed (default: %(default)s)",
     )
     group = parser.add_argument_group("how it is run")
-    group.add_argument("--python", metavar="INTERPRETER", help="the Python that has torch (default: this one)")
-    group.add_argument(
-        "--jobs",
-        metavar="N",
-        type=_count,
-        default=min(2, os.cpu_count() or 1),
-        help="models at once (default: %(default)s)",
-    )
+    add_python(group)
+    add_jobs(group, "models")
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds that one model may take")
     group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")
+    add_cluster(parser.add_argument_group("where"))
     group = parser.add_argument_group("output")
     group.add_argument("--folder", metavar="FOLDER", default="survey", help="where results go (default: %(default)s)")
     group.add_argument("--name", metavar="NAME", help="what the survey and its files are called (default: the suite)")
@@ -201,11 +199,13 @@ def _surveyed(arguments: argparse.Namespace) -> Path:
     for name in options.accelerators:
         settings.for_accelerator(models[0].paths[0], name, folder=os.getcwd())
     name = arguments.name or _name(arguments)
+    named = [path for model in models for path in model.paths]
+    place = cluster_of(arguments, settings, named, options, settings_like(settings))
     file = ResultsFile(Path(arguments.folder) / f"{name}{SUFFIX}", resume=arguments.resume)
     if file.previous is not None and not arguments.quiet:
         console.say(f"the results that were there are kept as {file.previous}")
-    jobs = 1 if options.measuring is not None else arguments.jobs
-    plan = SurveyPlan(name, models, options, settings, file, jobs, supervisor.WorkerPool, arguments.quiet)
+    jobs = 1 if options.measuring is not None else jobs_of(arguments)
+    plan = SurveyPlan(name, models, options, settings, file, jobs, supervisor.WorkerPool, arguments.quiet, place)
     try:
         run_survey(plan)
     finally:
@@ -284,9 +284,3 @@ def _names(text: str) -> list[str]:
     if not names:
         raise argparse.ArgumentTypeError("nothing is named")
     return names
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
-    return int(text)

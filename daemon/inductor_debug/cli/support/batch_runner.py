@@ -14,7 +14,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import InterruptedRunError, Progress
 from inductor_debug.cli.support.file_arguments import FolderFile
 from inductor_debug.cli.support.fixing import Fixing, fix
+from inductor_debug.cli.support.running.places import AT_ONCE, CheckPlace, RunPlace
+from inductor_debug.cluster.cluster_errors import ClusterError
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.fixes.fixed_files import FixedFile
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
@@ -40,7 +42,8 @@ from inductor_debug.system import tried_versions
 class BatchPlan:
     """What to run: files, their settings, how many at once, what makes the worker pools, and whether to keep graphs.
 
-    `fixing` asks for fixes, too; `keeps_runs` lets what earlier commands learned stand in for running.
+    `fixing` asks for fixes, too; `keeps_runs` lets what earlier commands learned stand in for running. With a `place`
+    files are checked there, as many at once as it sees fit.
     """
 
     candidates: Sequence[FolderFile]
@@ -50,6 +53,7 @@ class BatchPlan:
     keep_graphs: bool = False
     fixing: Fixing | None = None
     keeps_runs: bool = True
+    place: CheckPlace | None = None
 
 
 def run(plan: BatchPlan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
@@ -58,12 +62,18 @@ def run(plan: BatchPlan, progress: Progress, on_file: Callable[[CheckedFile], No
     Raises:
         InterruptedRunError: Ctrl-C or a polite kill.
         ConfigurationError: a file's settings cannot be used.
+        ClusterError: the cluster cannot be had, or is gone.
     """
     return asyncio.run(_run(plan, progress, on_file))
 
 
 async def _run(plan: BatchPlan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
     pools = Pools(plan.pool_factory)
+    if plan.place is not None:
+        place = plan.place
+        elsewhere = replace(plan, jobs=AT_ONCE)
+        await until_interrupted(_check_all(elsewhere, place, progress, on_file), place, progress.clear)
+        return pools.tool(place.versions)
     engine = Engine(
         settings_for=plan.settings_for,
         listener=lambda update: None,
@@ -76,10 +86,10 @@ async def _run(plan: BatchPlan, progress: Progress, on_file: Callable[[CheckedFi
 
 
 async def _check_all(
-    plan: BatchPlan, engine: Engine, progress: Progress, on_file: Callable[[CheckedFile], None]
+    plan: BatchPlan, place: CheckPlace, progress: Progress, on_file: Callable[[CheckedFile], None]
 ) -> None:
     gate = asyncio.Semaphore(plan.jobs)
-    tasks = [asyncio.ensure_future(_check(plan, candidate, engine, gate, progress)) for candidate in plan.candidates]
+    tasks = [asyncio.ensure_future(_check(plan, candidate, place, gate, progress)) for candidate in plan.candidates]
     try:
         for task in tasks:
             checked = await asyncio.shield(task)  # so that an interrupt ends all of them in one step, below
@@ -92,7 +102,7 @@ async def _check_all(
 
 
 async def _check(
-    plan: BatchPlan, candidate: FolderFile, engine: Engine, gate: asyncio.Semaphore, progress: Progress
+    plan: BatchPlan, candidate: FolderFile, place: CheckPlace, gate: asyncio.Semaphore, progress: Progress
 ) -> CheckedFile:
     settings = plan.settings_for(candidate.path)
 
@@ -107,13 +117,13 @@ async def _check(
         if problem is None:
             progress.show(candidate.shown)
             try:
-                report = await engine.check(candidate.path, show, keep_graphs=plan.keep_graphs)
-                if plan.fixing is not None:
+                report = await place.check(candidate.path, show, keep_graphs=plan.keep_graphs)
+                if plan.fixing is not None and isinstance(place, Engine):
                     progress.show(f"{candidate.shown}: trying fixes")
-                    fixed, problem = await fix(engine, report, settings, plan.fixing)
+                    fixed, problem = await fix(place, report, settings, plan.fixing)
                     if plan.fixing.writes and fixed is not None and fixed.fixes:
-                        report = await engine.check(candidate.path, show, keep_graphs=plan.keep_graphs)
-            except ConfigurationError:
+                        report = await place.check(candidate.path, show, keep_graphs=plan.keep_graphs)
+            except (ConfigurationError, ClusterError):
                 raise
             except Exception as error:  # our own fault: say so, and let the other files have their results
                 traceback.print_exc()
@@ -168,8 +178,8 @@ def remark_on(tool: Tool) -> None:
         console.say(remark)
 
 
-async def until_interrupted(work: Coroutine[Any, Any, None], engine: Engine, clear: Callable[[], None]) -> None:
-    """Awaits `work`; whatever ends it, `clear` is called then and the engine's workers are gone.
+async def until_interrupted(work: Coroutine[Any, Any, None], place: RunPlace, clear: Callable[[], None]) -> None:
+    """Awaits `work`; whatever ends it, `clear` is called then and the workers of `place` are gone.
 
     Raises:
         InterruptedRunError: Ctrl-C or a polite kill.
@@ -189,7 +199,7 @@ async def until_interrupted(work: Coroutine[Any, Any, None], engine: Engine, cle
                 raise
         finally:
             clear()
-            await engine.shutdown()
+            await place.shutdown()
     if received:
         raise InterruptedRunError(received[0])
 

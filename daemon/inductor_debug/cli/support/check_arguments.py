@@ -14,6 +14,8 @@ from inductor_debug.cli.support.file_arguments import PathError
 from inductor_debug.cli.support.fixing import add_fixing
 from inductor_debug.cli.support.formats import FORMATS
 from inductor_debug.cli.support.output import add_output
+from inductor_debug.cli.support.running.cluster_arguments import add_cluster
+from inductor_debug.cli.support.running.run_arguments import add_jobs, add_python, seconds
 from inductor_debug.engine.settings.setting_values import ALLOWABLE
 
 DESCRIPTION = """\
@@ -59,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
     parser.add_argument("paths", metavar="PATH", nargs="+", help="a file or a folder")
     _add_analysis(parser.add_argument_group("what to analyse"))
+    add_cluster(parser.add_argument_group("where"))
     _add_verdict(parser.add_argument_group("what counts"))
     add_fixing(parser.add_argument_group("fixes"))
     _add_output(parser.add_argument_group("output"))
@@ -94,14 +97,8 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="open of the files that are named, too, only those that define or compile a model, as of folders",
     )
-    group.add_argument("--python", metavar="INTERPRETER", help="the Python that has torch (default: this one)")
-    group.add_argument(
-        "--jobs",
-        metavar="N",
-        type=positive_count,
-        default=min(2, os.cpu_count() or 1),
-        help="files at once (default: %(default)s)",
-    )
+    add_python(group)
+    add_jobs(group, "files")
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds one file may take")
     group.add_argument(
         "--no-cache", action="store_true", help="run every file, also where nothing changed since an earlier check"
@@ -241,25 +238,3 @@ def said_of_entries(arguments: argparse.Namespace, files: Sequence[str]) -> dict
         raise PathError("--entry is evaluated in one file: name that file alone")
     entries = [f"{os.path.abspath(files[0])}::{entry}" for entry in arguments.entry or ()]
     return {"entry": entries or None, "follow_main": arguments.follow_main, "argv": arguments.argv}
-
-
-def positive_count(text: str) -> int:
-    """A number of at least 1."""
-    try:
-        count = int(text)
-    except ValueError:
-        count = 0
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
-    return count
-
-
-def seconds(text: str) -> float:
-    """A number of seconds above 0, for argparse."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
-    return seconds

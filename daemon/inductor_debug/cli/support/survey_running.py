@@ -13,11 +13,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import Protocol
 
 from inductor_debug_schema import SurveyHeader, SurveyRow
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.batch_runner import Pools, remark_on, until_interrupted
+from inductor_debug.cli.support.running.places import AT_ONCE, RunPlace, StudyPlace
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.pool.pool import PoolFactory
 from inductor_debug.engine.settings.settings_ladder import Settings, SettingsResolver
@@ -32,9 +34,17 @@ _TOLD_APART = 30.0
 """Seconds between lines of progress where there is no terminal to show one on."""
 
 
+class SurveyPlace(StudyPlace, RunPlace, Protocol):
+    """A place other than this machine's engine."""
+
+
+_Where = tuple[RunPlace, StudyPlace, int]
+"""Where a survey runs, what looks at models there, and how many at once."""
+
+
 @dataclass(frozen=True)
 class SurveyPlan:
-    """What to survey, how, into which file."""
+    """What to survey, how, into which file; with a `place` there, as many models at once as it sees fit."""
 
     name: str
     models: Sequence[SurveyModel]
@@ -44,6 +54,7 @@ class SurveyPlan:
     jobs: int
     pool_factory: PoolFactory
     quiet: bool = False
+    place: SurveyPlace | None = None
 
 
 def run(plan: SurveyPlan) -> None:
@@ -53,41 +64,53 @@ def run(plan: SurveyPlan) -> None:
         InterruptedRunError: Ctrl-C or a polite kill; what was done is in the file.
         ConfigurationError: the settings for a file cannot be used.
         ResultsError: the file was begun with other versions or options.
+        ClusterError: the cluster cannot be had, or is gone; what was done is in the file.
     """
     asyncio.run(_run(plan))
 
 
 async def _run(plan: SurveyPlan) -> None:
     pools = Pools(plan.pool_factory)
-    engine = Engine(
-        settings_for=plan.settings, listener=lambda update: None, pool_factory=pools.make, jobs=max(plan.jobs, 1)
-    )
-    keeper = _Keeper(plan, lambda: pools.tool(engine.versions))
+    if plan.place is not None:
+        place, study, jobs = _elsewhere(plan, plan.place)
+    else:
+        place, study, jobs = _here(plan, pools)
+    keeper = _Keeper(plan, lambda: pools.tool(place.versions))
 
     def close() -> None:
         keeper.progress.clear()
         plan.file.close()
 
-    await until_interrupted(_survey_all(plan, engine, keeper), engine, close)
+    await until_interrupted(_survey_all(plan, study, jobs, keeper), place, close)
     if not plan.quiet:
-        remark_on(pools.tool(engine.versions))
+        remark_on(pools.tool(place.versions))
 
 
-async def _survey_all(plan: SurveyPlan, engine: Engine, keeper: _Keeper) -> None:
+def _elsewhere(plan: SurveyPlan, place: SurveyPlace) -> _Where:
+    return place, place, min(len(plan.models), AT_ONCE)
+
+
+def _here(plan: SurveyPlan, pools: Pools) -> _Where:
+    jobs = max(plan.jobs, 1)
+    engine = Engine(settings_for=plan.settings, listener=lambda update: None, pool_factory=pools.make, jobs=jobs)
+    return engine, ModelSurvey(engine, plan.options, plan.settings, settings_like(plan.settings)), jobs
+
+
+def settings_like(settings: SettingsResolver) -> Callable[[str, str], Settings]:
+    """What gives the settings of a file with another accelerator, whose profile is named from where we are."""
     folder = os.getcwd()
+    return lambda path, accelerator: settings.for_accelerator(path, accelerator, folder=folder)
 
-    def like(path: str, accelerator: str) -> Settings:
-        return plan.settings.for_accelerator(path, accelerator, folder=folder)
 
-    survey = ModelSurvey(engine, plan.options, plan.settings, like)
+async def _survey_all(plan: SurveyPlan, study: StudyPlace, jobs: int, keeper: _Keeper) -> None:
     waiting = iter([model for model in plan.models if not keeper.knows(model)])
-    rows = SurveyRows(folder)
+    rows = SurveyRows(os.getcwd())
 
     async def work() -> None:
         for model in waiting:
-            keeper.add(rows.of(await survey.outcome(model, keeper.progress.tell)))
+            keeper.add(rows.of(await study.outcome(model, keeper.progress.tell)))
 
-    workers = [asyncio.ensure_future(work()) for _ in range(max(plan.jobs, 1))]
+    workers = [asyncio.ensure_future(work()) for _ in range(jobs)]
     try:
         await asyncio.gather(*workers)
     finally:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import Any
 
-from inductor_debug.cli.support.check_arguments import add_allow, add_entries, said_of_entries, seconds
+from inductor_debug.cli.support.check_arguments import add_allow, add_entries, said_of_entries
 from inductor_debug.cli.support.file_arguments import PathError
+from inductor_debug.cli.support.running.run_arguments import add_python, located, seconds
 from inductor_debug.engine.orders.file_targets import FileTarget, FileTargetError, file_target
 
 ARTIFACTS_HELP = "where to keep graphs and reports: cache, project, off, or a folder (default: cache)"
@@ -31,7 +31,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FILE.toml",
         help="an accelerator, built in or installed, or a profile of yours",
     )
-    group.add_argument("--python", metavar="INTERPRETER", help="the Python that has torch (default: this one)")
+    add_python(group)
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds it may take")
     add_allow(group)
     add_entries(group)
@@ -51,13 +51,6 @@ def said(arguments: argparse.Namespace, path: str) -> dict[str, Any]:
         "artifacts": arguments.artifacts,
         **said_of_entries(arguments, [path]),
     }
-
-
-def located(interpreter: str | None) -> str | None:
-    """A relative path made absolute, because settings would take it from the project's root; a name stays a name."""
-    if interpreter is None or os.path.basename(interpreter) == interpreter:
-        return interpreter
-    return os.path.abspath(os.path.expanduser(interpreter))
 
 
 def subject_of(words: str) -> FileTarget:

@@ -10,7 +10,7 @@ from inductor_debug_schema import RunProfileDocument
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.answering import ORDER_FAILURES, Answers, add_output_arguments, answer
-from inductor_debug.cli.support.check_arguments import positive_count, seconds
+from inductor_debug.cli.support.running.run_arguments import count, seconds
 from inductor_debug.cli.support.target_arguments import add_subject
 from inductor_debug.engine.orders.profiling import BACKENDS, SECONDS, STEPS, profile_order
 from inductor_debug.engine.orders.recorded_traces import profile_of_trace
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     direction.add_argument("--forward", dest="training", action="store_false", help="without the backward pass")
     parser.add_argument(
-        "--steps", metavar="N", type=positive_count, default=STEPS, help=f"record at least N steps (default: {STEPS})"
+        "--steps", metavar="N", type=count, default=STEPS, help=f"record at least N steps (default: {STEPS})"
     )
     parser.add_argument(
         "--seconds", metavar="S", type=seconds, default=SECONDS, help=f"and more in S seconds (default: {SECONDS:g})"

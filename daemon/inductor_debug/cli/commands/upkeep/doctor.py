@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from inductor_debug.cli.support.health import Doctor, Health, HealthLine
 from inductor_debug.cli.support.output import Output, add_output, styler
-from inductor_debug.cli.support.target_arguments import located
+from inductor_debug.cli.support.running.run_arguments import located
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError, SettingsResolver
 from inductor_debug.report.cells import printable
 from inductor_debug.report.styles import Role, Styler
