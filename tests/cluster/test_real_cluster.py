@@ -62,8 +62,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[RunningCluster]:
-    with running_cluster(2, tmp_path) as running:
+def cluster(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[RunningCluster]:
+    with running_cluster(getattr(request, "param", 1), tmp_path) as running:
         yield running
 
 
@@ -105,6 +105,7 @@ def survey(name: str, *words: str) -> int:
     return main(["survey", ".", "--accelerators", "spyre,h100", *told, *words])
 
 
+@pytest.mark.parametrize("cluster", [2, 1], indirect=True, ids=["one of two", "the only one"])
 def test_a_worker_that_is_killed_costs_nothing(project: Path, cluster: RunningCluster) -> None:
     with once_there_are_rows(
         Path("survey/there.jsonl"), lambda: os.kill(random.choice(cluster.workers()), signal.SIGKILL)

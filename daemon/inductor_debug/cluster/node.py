@@ -170,7 +170,11 @@ class NodePlugin(WorkerPlugin):
             worker.log_event(TOPIC, {"run": self.name, "worker": worker.address, "why": why})
             return
         self.node = Node(f"{worker.name} ({worker.address})", self._interpreter)
-        self._marking = asyncio.create_task(self._mark(worker, found.memory))
+        marking = self._mark(worker, found.memory)
+        if worker.status == Status.running:  # whoever registered us goes on when this is done
+            await marking
+        else:  # the scheduler waits for us before it lets the worker run
+            self._marking = asyncio.create_task(marking)
 
     async def teardown(self, worker: Worker) -> None:
         """The run or the worker ends."""
@@ -188,10 +192,15 @@ class NodePlugin(WorkerPlugin):
             self.node.cancel(str(key))
 
     async def _mark(self, worker: Worker, memory: int) -> None:
-        """Lets tasks of this run come, as soon as the scheduler knows the worker."""
+        """Lets tasks of this run come, as soon as the scheduler knows the worker.
+
+        The scheduler does not look for tasks that wait for new resources; for those of a worker that goes on it does.
+        """
         while worker.status != Status.running:
             await asyncio.sleep(_REGISTERING_SECONDS)
         await worker.set_resources(**{token_of(self.name): 1, memory_of(self.name): memory or 1 << 60})
+        worker.status = Status.paused
+        worker.status = Status.running
 
 
 class WorkspacePlugin(WorkerPlugin):
