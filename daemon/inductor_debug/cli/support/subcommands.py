@@ -69,6 +69,9 @@ COMMANDS = {
     "doctor": Subcommand(
         "inductor_debug.cli.commands.upkeep.doctor", "say what is found, what is missing, and what to do about it"
     ),
+    "demo": Subcommand(
+        "inductor_debug.cli.commands.demo", "go from findings to a report with a small model, in six steps"
+    ),
     "mcp": Subcommand("inductor_debug.cli.commands.mcp", "serve coding agents: check, diff, bisect … as their tools"),
     "completion": Subcommand(
         "inductor_debug.cli.commands.upkeep.completion", "print what completes commands and options in your shell"
