@@ -1,8 +1,9 @@
 """Pages of the documentation site that are made of the project itself, so that none of them can say something else.
 
-Run by mkdocs (`mkdocs.yml`, plugin gen-files): a page a rule, a page a command as `--help` says it, the table of
-settings, the public Python names with their docstrings, and what README, ARCHITECTURE and their kin say, section by
-section, with links that lead to pages of the site. Written by hand are only the pages in `docs/`. Needs no torch.
+Run by mkdocs (`mkdocs.yml`, plugin gen-files): a page a rule, a page a command as `--help` says it, the guided demo,
+the table of settings, the public Python names with their docstrings, and what README, ARCHITECTURE and their kin say,
+section by section, with links that lead to pages of the site. Written by hand are only the pages in `docs/`. Needs no
+torch.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import contextlib
 import io
 import os
 import re
+import shlex
 from pathlib import Path
 
 import inductor_debug
 import mkdocs_gen_files
+from inductor_debug.cli.commands.upkeep import demo as guided
 from inductor_debug.cli.support.subcommands import COMMANDS, module_of, parser_of
 from inductor_debug.rules.registry import all_rules
 from inductor_debug_schema.settings import SETTINGS
@@ -61,6 +64,7 @@ def main() -> None:
         write(name, page.read_text(encoding="utf-8"), f"docs/{os.path.dirname(name)}", pages)
     first = readme.partition("\n## ")[0]
     write("index.md", f"{first}\n\n[Get started in five minutes](docs/get-started.md)\n", "", pages)
+    demo()
     rules()
     commands()
     settings()
@@ -115,6 +119,17 @@ def site_path(target: str, anchor: str, pages: dict[str, str]) -> str:
 def slug_of(heading: str) -> str:
     """The anchor of a heading."""
     return re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-"))
+
+
+def demo() -> None:
+    """The steps of the guided demo, and its model."""
+    with mkdocs_gen_files.open("demo.md", "w", encoding="utf-8") as page:
+        page.write(f"# Guided demo\n\n```console\n$ inductor-debug demo\n```\n\n{guided.DESCRIPTION}\n")
+        model = (guided.DATA / guided.FILES["model.py"]).read_text(encoding="utf-8")
+        page.write(f"The model, `model.py`:\n\n```py\n{model}```\n")
+        for number, step in enumerate(guided.all_steps(), start=1):
+            command = shlex.join(["inductor-debug", *step.arguments])
+            page.write(f"\n## {number}. {step.title}\n\n{step.what}\n\n```console\n$ {command}\n```\n\n{step.look}\n")
 
 
 def rules() -> None:

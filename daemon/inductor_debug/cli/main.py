@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.cli.support import console
-from inductor_debug.cli.support.subcommands import COMMANDS, module_of, parser_of
+from inductor_debug.cli.support.subcommands import COMMANDS, carry_out, parser_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _main(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         return console.INTERRUPTED
+    except console.InterruptedRunError as interruption:
+        return interruption.exit_code
     except BrokenPipeError:
         console.silence_output()
         return console.BROKEN_PIPE
@@ -37,19 +39,13 @@ def _main(words: list[str]) -> int:
     name = next((word for word in words if not word.startswith("-")), None)
     if name is not None and words[0] == name and name not in COMMANDS:
         return console.fail(unknown(name, COMMANDS, "command"))
-    module = module_of(name) if name in COMMANDS else None
-    parser = parser_of({name: module} if name is not None and module is not None else {})
-    arguments = parser.parse_args(_with_whole_words(words))
-    if module is None:
-        parser.print_help(sys.stderr)
-        return 2
-    failures: tuple[type[Exception], ...] = (console.CommandError, *module.FAILURES)
-    try:
-        return module.run(arguments)
-    except failures as error:
-        return console.fail(str(error))
-    except console.InterruptedRunError as interruption:
-        return interruption.exit_code
+    words = _with_whole_words(words)
+    if name in COMMANDS:
+        return carry_out(name, words)
+    parser = parser_of({})
+    parser.parse_args(words)
+    parser.print_help(sys.stderr)
+    return 2
 
 
 def _with_whole_words(words: Sequence[str]) -> list[str]:

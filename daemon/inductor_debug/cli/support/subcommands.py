@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
 from inductor_debug import __version__
+from inductor_debug.cli.support import console
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ COMMANDS = {
         "inductor_debug.cli.commands.upkeep.doctor", "say what is found, what is missing, and what to do about it"
     ),
     "demo": Subcommand(
-        "inductor_debug.cli.commands.demo", "go from findings to a report with a small model, in six steps"
+        "inductor_debug.cli.commands.upkeep.demo", "go from findings to a report with a small model, in six steps"
     ),
     "mcp": Subcommand("inductor_debug.cli.commands.mcp", "serve coding agents: check, diff, bisect … as their tools"),
     "completion": Subcommand(
@@ -116,6 +117,25 @@ class CommandModule(Protocol):
 def module_of(name: str) -> CommandModule:
     """The module of a command, imported now."""
     return cast("CommandModule", importlib.import_module(COMMANDS[name].module))
+
+
+def carry_out(name: str, words: Sequence[str]) -> int:
+    """Runs the command `name` as these words, of which it is one, ask for; why it cannot goes to standard error.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        InterruptedRunError: Ctrl-C or a polite kill.
+        SystemExit: from argparse, after `--help` (code 0) and for bad usage (code 2).
+    """
+    module = module_of(name)
+    arguments = parser_of({name: module}).parse_args(words)
+    failures: tuple[type[Exception], ...] = (console.CommandError, *module.FAILURES)
+    try:
+        return module.run(arguments)
+    except failures as error:
+        return console.fail(str(error))
 
 
 def parser_of(modules: Mapping[str, CommandModule]) -> argparse.ArgumentParser:
