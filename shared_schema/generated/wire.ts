@@ -119,6 +119,18 @@ export interface AdaptersFound {
 }
 
 /**
+ * Modules of one class at the same place of lists (the layers of a stack), and what was spent in all of them.
+ *
+ * `pattern` is their path with `*` for the numbers; a module that is alone is here under its own path.
+ */
+export interface AlikeModules {
+  readonly pattern: string;
+  readonly kind: string;
+  readonly count: number;
+  readonly seconds: number;
+}
+
+/**
  * `inductorDebug/analysis`: how far the analysis of one document has come.
  *
  * `state` is one of "queued", "running", "done", "failed", "cancelled", "stale" and "gone"
@@ -148,7 +160,7 @@ export interface AnalysisNotification {
  */
 export interface Answered {
   readonly target: string;
-  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults | SuggestionsDocument | MeasurementDocument | RunProfileDocument;
+  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults | SuggestionsDocument | MeasurementDocument | RunProfileDocument | CompileTimeDocument;
 }
 
 /**
@@ -458,10 +470,58 @@ export interface ClassSeen {
 }
 
 /**
+ * What was spent on one expression, and not on another one within it.
+ *
+ * `path` and `range` are None for work on what no expression of the user's asked for. `parts` are the seconds by whose
+ * they are, `traced` counts Dynamo's instructions and `nodes` the operations of graphs that were worked on. `modules`
+ * says in how many modules that was, and `text` is the source.
+ */
+export interface CompileExpression {
+  readonly path: string | null;
+  readonly range: Range | null;
+  readonly text: string;
+  readonly seconds: number;
+  readonly parts: Readonly<Record<string, number>>;
+  readonly traced: number;
+  readonly nodes: number;
+  readonly modules: number;
+}
+
+/**
  * Compile kernels of Triton's for the GPU of the request's profile, one after the other.
  */
 export interface CompileKernelsTask {
   readonly kernels: readonly KernelSource[];
+}
+
+/**
+ * What was spent in a module and in all that it contains; `kind` is its class.
+ */
+export interface CompileModule {
+  readonly module: string;
+  readonly kind: string;
+  readonly seconds: number;
+}
+
+/**
+ * One phase without those inside it; `part` is whose it is ("Dynamo", "AOTAutograd", "Inductor").
+ */
+export interface CompilePhase {
+  readonly part: string;
+  readonly phase: string;
+  readonly seconds: number;
+}
+
+/**
+ * All of the time once, split by phase, module and expression; columns of one length.
+ *
+ * They are numbers of `compile_phases`, `modules` and `expressions`; a module is the innermost one, -1 for none.
+ */
+export interface CompileSlices {
+  readonly phases: readonly number[];
+  readonly modules: readonly number[];
+  readonly expressions: readonly number[];
+  readonly seconds: readonly number[];
 }
 
 /**
@@ -473,6 +533,39 @@ export interface CompileKernelsTask {
 export interface CompileTime {
   readonly seconds: number;
   readonly phases: Readonly<Record<string, number>>;
+}
+
+/**
+ * One compilation of one target; `path` is the user's file. Where it ended early, `problem` says why.
+ *
+ * `seconds` is all of it but `start_up`, which the first compilation of every process takes on top: torch loads parts
+ * of itself and makes its tables of patterns. `placed` is what was work on expressions of the user's; the rest are
+ * passes over whole graphs. Phases come in the order in which they are gone through, other rows by their seconds, the
+ * largest first.
+ */
+export interface CompileTimeDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly path: string;
+  readonly compile_phases: readonly CompilePhase[];
+  readonly seconds: number;
+  readonly start_up: number;
+  readonly placed: number;
+  readonly graphs: number;
+  readonly expressions: readonly CompileExpression[];
+  readonly modules: readonly CompileModule[];
+  readonly alike: readonly AlikeModules[];
+  readonly slices: CompileSlices;
+  readonly problem: string;
+}
+
+/**
+ * Tell where the time goes that compiling a target takes, without the compilers of kernels.
+ *
+ * A target may take `compile_timeout` seconds of work.
+ */
+export interface CompileTimeTask {
+  readonly compile_timeout: number;
 }
 
 /**
@@ -1619,7 +1712,7 @@ export interface JobRequest {
   readonly targets?: readonly TargetSetting[];
   readonly memory_limit?: number;
   readonly infer?: boolean;
-  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | SuggestTask | MeasureTask | ProfileRunTask | null;
+  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | SuggestTask | MeasureTask | ProfileRunTask | CompileTimeTask | null;
   readonly seed?: number;
   readonly only?: readonly string[];
   readonly keep_graphs?: boolean;

@@ -25,6 +25,14 @@ from inductor_debug_schema.answers.bisect_document import (
     BisectVerdict,
     RungState,
 )
+from inductor_debug_schema.answers.compile_time_document import (
+    AlikeModules,
+    CompileExpression,
+    CompileModule,
+    CompilePhase,
+    CompileSlices,
+    CompileTimeDocument,
+)
 from inductor_debug_schema.answers.diff_document import (
     DiffBlame,
     DiffDocument,
@@ -170,6 +178,7 @@ from inductor_debug_schema.graphs import (
 from inductor_debug_schema.job_tasks import (
     BisectTask,
     CompileKernelsTask,
+    CompileTimeTask,
     DiffTask,
     KernelSource,
     MeasureTask,
@@ -297,6 +306,13 @@ __all__ = [
     "RunProfileDocument",
     "StepTime",
     "TimedKind",
+    "AlikeModules",
+    "CompilePhase",
+    "CompileSlices",
+    "CompileTimeDocument",
+    "CompileTimeTask",
+    "CompileExpression",
+    "CompileModule",
     "MeasurementDocument",
     "CompileTime",
     "SurveyColumn",

@@ -152,6 +152,16 @@ class ProfileRunTask:
     trace: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileTimeTask:
+    """Tell where the time goes that compiling a target takes, without the compilers of kernels.
+
+    A target may take `compile_timeout` seconds of work.
+    """
+
+    compile_timeout: float
+
+
 Task = Union[
     ReproTask,
     DiffTask,
@@ -162,4 +172,5 @@ Task = Union[
     SuggestTask,
     MeasureTask,
     ProfileRunTask,
+    CompileTimeTask,
 ]

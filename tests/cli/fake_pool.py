@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
+from answers import answer
 from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, encode
 from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
@@ -15,8 +16,11 @@ from inductor_debug.rules.costing.run_costs import RunCosts
 from inductor_debug.rules.recording.ops import Frame, Op, Recording, TensorMeta
 from inductor_debug.rules.recording.statistics import statistics_of
 from inductor_debug_schema import (
+    Answered,
     ArtifactKind,
     ArtifactMade,
+    CompileTimeDocument,
+    CompileTimeTask,
     Event,
     FileStatus,
     Finding,
@@ -84,6 +88,10 @@ class FakePool:
             on_event(StageFinished("Model", report, [], Inferred(reason="Inputs could not be inferred")))
             on_event(Finished(FileStatus.NO_TARGET))
             return JobEnd(JobOutcome.FINISHED)
+        if isinstance(request.task, CompileTimeTask):
+            on_event(Answered("Model", compile_time_of(request)))
+            on_event(Finished(FileStatus.CLEAN))
+            return JobEnd(JobOutcome.FINISHED)
         failed = "raise" in text
         if found:
             findings = [_raised(request.path)] if failed else _findings(request.path, text)
@@ -145,6 +153,35 @@ def cost_of(request: JobRequest) -> ArtifactMade:
     return ArtifactMade(
         ArtifactKind.STATISTICS, "costs", ".json", "application/json", content, "Model", request.stages[-1]
     )
+
+
+def compile_time_of(request: JobRequest) -> CompileTimeDocument:
+    """Three seconds, of which two are spent on the first expression in two layers."""
+    place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 5}}
+    return answer(
+        CompileTimeDocument,
+        {
+            "schema": 1, "target": "Model", "path": request.path, "seconds": 3.0, "start_up": 4.0, "placed": 2.0,
+            "graphs": 1,
+            "compile_phases": [
+                {"part": "Dynamo", "phase": "tracing the code", "seconds": 1.0},
+                {"part": "Inductor", "phase": "lowering", "seconds": 2.0},
+            ],
+            "expressions": [
+                {
+                    "path": request.path, "range": place, "text": "x @ w", "seconds": 2.0, "traced": 2, "nodes": 4,
+                    "parts": {"Dynamo": 0.5, "Inductor": 1.5}, "modules": 2,
+                },
+                {"path": None, "range": None, "seconds": 1.0, "parts": {"Dynamo": 0.5, "Inductor": 0.5}},
+            ],
+            "modules": [{"module": f"layers.{number}", "kind": "Layer", "seconds": 1.0} for number in range(2)],
+            "alike": [{"pattern": "layers.*", "kind": "Layer", "count": 2, "seconds": 2.0}],
+            "slices": {
+                "phases": [0, 0, 1, 1], "modules": [-1, 0, -1, 1], "expressions": [1, 0, 1, 0],
+                "seconds": [0.5, 0.5, 0.5, 1.5],
+            },
+        },
+    )  # fmt: skip
 
 
 def _status(found: list[TargetFound], failed: bool, text: str) -> FileStatus:

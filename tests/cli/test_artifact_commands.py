@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 from commands import Command
 from fake_pool import FakePool
 from inductor_debug.artifacts.graph_columns import decode
 from inductor_debug.report import data_pages
-from inductor_debug_schema import Stage
+from inductor_debug_schema import CompileTimeTask, Stage
 
+ROOT = Path(__file__).parents[2]
 Write = Callable[[str, str], Path]
 
 
@@ -347,7 +349,7 @@ def test_costs_can_be_sorted_and_written_as_a_table(command: Command, write: Wri
 @pytest.mark.parametrize(
     ("words", "offering"),
     [
-        (("--format", "csv"), "cost or shapes"),
+        (("--format", "csv"), "cost or shapes or time"),
         (("--sort", "bytes"), "cost"),
         (("--format", "svg"), "cost or memory"),
         (("--format", "html"), "cost or memory"),
@@ -359,6 +361,47 @@ def test_what_a_type_has_no_form_for_is_refused(
     write("model.py", "")
     ran = command("analyze", "model.py", *words)
     assert (ran.code, f"is for --type {offering}, not summary" in ran.err) == (2, True)
+
+
+def test_analyze_says_where_compiling_goes(command: Command, write: Write) -> None:
+    write("model.py", "x @ w\n")
+    ran = command("analyze", "model.py", "--type", "time")
+    assert (ran.code, ran.err) == (0, "")
+    heading, whole, placed, before, without, *tables = (line.strip() for line in ran.out.splitlines() if line)
+    assert heading == "model.py::Model, compile time"
+    assert whole.split(maxsplit=1)[1] == "3 s for 1 graph (Dynamo 33%, Inductor 67%)"
+    assert placed.endswith("67% is work on your expressions, the rest on whole graphs")
+    assert before.endswith("4 s once in every process, whatever it compiles first")
+    assert "building kernels" in without
+    assert tables == [
+        "time  share  phase",
+        "2 s    67%  Inductor: lowering",
+        "1 s    33%  Dynamo: tracing the code",
+        "time  share  expression",
+        "2 s    67%  model.py:1:1  x @ w  [2 instructions, 4 nodes, in 2 modules]",
+        "time  share  module, with all in it",
+        "2 s    67%  layers.*  Layer, 2 layers",
+    ]
+    (request,) = FakePool.requests
+    assert isinstance(request.task, CompileTimeTask)
+
+
+def test_compile_times_are_a_table_and_a_document(command: Command, write: Write) -> None:
+    write("model.py", "x @ w\n")
+    words = ("analyze", "model.py", "--type", "time", "--format")
+    rows = list(csv.DictReader(command(*words, "csv").out.splitlines()))
+    assert [row["of"] for row in rows] == ["target", *["phase"] * 2, *["expression"] * 2, *["module"] * 2]
+    assert [row["seconds"] for row in rows[:3]] == ["3.0", "1.0", "2.0"]
+    expression = rows[3]
+    assert (expression["line"], expression["column"], expression["name"]) == ("1", "1", "x @ w")
+    assert (expression["traced"], expression["nodes"], expression["modules"]) == ("2", "4", "2")
+    assert (rows[4]["path"], rows[4]["line"]) == ("", "")
+    assert [(row["name"], row["kind"]) for row in rows[5:]] == [("layers.0", "Layer"), ("layers.1", "Layer")]
+    document = json.loads(command(*words, "json").out)
+    (analysis,) = document["analyses"]
+    assert (document["type"], analysis["schema"], analysis["seconds"]) == ("time", 1, 3.0)
+    schema = json.loads((ROOT / "shared_schema/generated/wire.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator({**schema, "$ref": "#/$defs/CompileTimeDocument"}).validate(analysis)
 
 
 def test_costs_are_drawn_below_the_roofs_of_the_accelerator(command: Command, write: Write) -> None:

@@ -16,6 +16,7 @@ from inductor_debug_schema import (
     ArtifactMade,
     BisectTask,
     CompileKernelsTask,
+    CompileTimeTask,
     DiffTask,
     Event,
     Finished,
@@ -46,6 +47,7 @@ _MODULES: dict[type, str] = {
     CompileKernelsTask: "inductor_debug.capture.gpu_kernels.compile_task",
     MeasureTask: "inductor_debug.measuring.measure_task",
     ProfileRunTask: "inductor_debug.measuring.profile_task",
+    CompileTimeTask: "inductor_debug.measuring.compile_time_task",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""
 _UNASKED = (type(None), SameResultsTask)

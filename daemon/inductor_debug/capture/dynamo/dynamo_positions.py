@@ -199,6 +199,11 @@ def _hooked(original: Callable[..., Any]) -> Callable[..., Any]:
     return create_proxy
 
 
+def position_of(translator: Any) -> SourcePositions:
+    """Where the instruction stands that a translator is at."""
+    return _positions(translator, translator.f_code)
+
+
 def _positions(translator: Any, code: CodeType) -> SourcePositions:
     instruction = translator.current_instruction
     if _HAS_COLUMNS:

@@ -89,7 +89,10 @@ class NodeModules:
 
     def find(self, node: Any) -> str | None:
         """As `path`, but None where none is known; for a node of the backward pass that of its forward node."""
-        stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+        return self.of_stack(node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack"))
+
+    def of_stack(self, stack: dict[str, tuple[str, Any]] | None) -> str | None:
+        """The same of Dynamo's stack of modules, from the outermost to the innermost."""
         for key, (path, _) in reversed((stack or {}).items()):
             # The keys are the modules' identities; paths are Dynamo's own words for how it reached them.
             name = self._names.get(key.split("@")[0])

@@ -179,7 +179,7 @@ class DynamoRun:
         # Where the target raises, the exception itself says more than that Dynamo saw it coming.
         findings = [finding for finding in findings if not _is_exception(finding.facts)]
         if _is_dynamos(error):
-            cause = _cause_of(error)
+            cause = cause_of(error)
             if self.target.fake_mode is not None and is_of_fake_tensors_alone(cause):
                 # Dynamo takes the model's real tensors; these took sizes on that real ones do not have.
                 frames = frames_of(getattr(error, _STACK, ()), self.sources)
@@ -196,7 +196,7 @@ class DynamoRun:
 
     def _explain_dynamo(self, error: BaseException) -> Finding:
         frames = frames_of(getattr(error, _STACK, ()), self.sources)
-        message = f"torch.compile cannot capture this: {describe(_cause_of(error))}"
+        message = f"torch.compile cannot capture this: {describe(cause_of(error))}"
         return capture_error(message, frames, self.target, self.stage)
 
     def _nothing_captured(self, kept: tuple[NoGraph, str, CodeType | None] | None) -> Finding:
@@ -233,7 +233,7 @@ def _is_dynamos(error: BaseException) -> bool:
     return type(error).__module__.startswith("torch._dynamo")
 
 
-def _cause_of(error: BaseException) -> BaseException:
+def cause_of(error: BaseException) -> BaseException:
     """What was raised first, where that is none of Dynamo's own; else the error."""
     cause: BaseException | None = error
     while cause is not None and _is_dynamos(cause):

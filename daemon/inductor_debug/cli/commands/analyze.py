@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from inductor_debug_schema import Stage, to_wire
+from inductor_debug_schema import CompileTimeDocument, Stage, to_wire
 from inductor_debug_schema.answers.constraints_document import ConstraintsDocument
 from inductor_debug_schema.answers.cost_document import CostDocument
 from inductor_debug_schema.answers.guards_document import GuardsDocument
@@ -31,6 +31,7 @@ from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.live_tensors.memory_snapshot import read_snapshot
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
+from inductor_debug.engine.orders.compiling import COMPILE_TIMES
 from inductor_debug.engine.orders.made_documents import guards_of, shapes_of, statistics_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
@@ -42,11 +43,13 @@ from inductor_debug.report.charts.roofline import roofline
 from inductor_debug.report.cost_rows import SORTS, in_order
 from inductor_debug.report.data_pages import PageError
 from inductor_debug.report.file_names import FileNames, repository_root
+from inductor_debug.report.formats.compile_time_csv import compile_time_csv
 from inductor_debug.report.formats.cost_csv import cost_csv
 from inductor_debug.report.formats.shapes_csv import shapes_csv
 from inductor_debug.report.roofs import roofline_of
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.compile_time_text import CompileTimeText
 from inductor_debug.report.text.constraint_summary import ConstraintsText, constraints_of
 from inductor_debug.report.text.cost_text import CostText
 from inductor_debug.report.text.guards_text import GuardsText
@@ -56,7 +59,14 @@ from inductor_debug.report.text.statistics_text import StatisticsText
 from inductor_debug.system.matplotlib_figures import MatplotlibUnavailableError
 
 Document = TypeVar(
-    "Document", StatisticsDocument, ConstraintsDocument, GuardsDocument, CostDocument, MemoryDocument, ShapesDocument
+    "Document",
+    StatisticsDocument,
+    ConstraintsDocument,
+    GuardsDocument,
+    CostDocument,
+    MemoryDocument,
+    ShapesDocument,
+    CompileTimeDocument,
 )
 
 
@@ -152,6 +162,14 @@ TYPES: dict[str, Type[Any]] = {
         svg=lambda documents, view: memory_chart(documents, view.places),
         html=lambda documents, view: memory_html(documents, view.places.shown),
     ),
+    "time": Type(
+        "where compiling goes, by phase, by your expressions and by module; kernels are not built",
+        order=lambda arguments: COMPILE_TIMES,
+        documents=lambda done: done.performed.documents(CompileTimeDocument),
+        text=lambda document, view: CompileTimeText(view.places, view.sources, view.styler).text(document),
+        stages=(),
+        csv=lambda documents, view: compile_time_csv(documents, view.sources),
+    ),
 }
 DESCRIPTION = "Runs the targets of files, without weights and without the accelerator, and sums one thing up."
 EPILOG = """\
@@ -166,6 +184,7 @@ examples:
   inductor-debug analyze model.py --type memory                      what is alive, and where it is most
   inductor-debug analyze model.py --type memory --format svg -o memory.svg
   inductor-debug analyze model.py --type memory --format html -o memory.html   a page to click in; of costs, too
+  inductor-debug analyze model.py --type time                        what makes compiling slow
   inductor-debug analyze snapshot.pickle --type memory               what torch.cuda.memory._dump_snapshot wrote
   inductor-debug analyze model.py --stage mock --format json
   inductor-debug analyze model.py --stage inductor                   kernels, and the bytes that each moves

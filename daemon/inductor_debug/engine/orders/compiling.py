@@ -1,17 +1,19 @@
-"""Orders that have the kernels of a captured graph compiled for its GPU, and how the answers come back into it."""
+"""Orders that compile: the kernels of a captured graph for its GPU, or a target under a clock."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from inductor_debug_schema import CompileKernelsTask, GraphDocument, KernelBuild, KernelSource
+from inductor_debug_schema import CompileKernelsTask, CompileTimeTask, GraphDocument, KernelBuild, KernelSource
 
 from inductor_debug.engine.orders.orders import Order
 
 TRITON = "triton"
 """The language of kernels that can be compiled."""
 _SECONDS_PER_KERNEL = 60.0
+COMPILE_TIMES = Order(CompileTimeTask(compile_timeout=600.0), timeout=1800.0)
+"""Where the time goes that compiling takes, for all targets."""
 
 
 def compile_order(documents: Iterable[GraphDocument]) -> Order | None:

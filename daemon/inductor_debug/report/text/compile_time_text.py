@@ -1,0 +1,87 @@
+"""Where compiling a target spends its time (`measuring.compile_times`) as tables: `analyze --type time`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from inductor_debug_schema import AlikeModules, CompileExpression, CompileTimeDocument
+
+from inductor_debug.report.cells import one_line, printable, shortened, width_of
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.source_characters import ShownTexts
+from inductor_debug.report.styles import Role, Styler
+from inductor_debug.rules.amounts import counted, in_seconds
+
+_MOST_ROWS = 15
+_LONGEST_SOURCE = 48
+_COLUMNS = ("time", "share")
+
+
+class CompileTimeText:
+    """Writes compile-time documents for people."""
+
+    def __init__(self, places: FileNames, sources: ShownTexts, styler: Styler) -> None:
+        self._places = places
+        self._sources = sources
+        self._paint = styler.paint
+
+    def text(self, document: CompileTimeDocument) -> str:
+        """One document, with a line break at its end."""
+        return "\n".join(self._lines(document)) + "\n"
+
+    def _lines(self, document: CompileTimeDocument) -> Iterator[str]:
+        heading = f"{self._places.shown(document.path)}::{document.target}, compile time"
+        yield self._paint(printable(heading), Role.HEADING)
+        if document.problem:
+            yield f"  {printable(one_line(document.problem))}"
+        if not document.seconds:
+            yield "  nothing was compiled"
+            return
+        parts = {phase.part: 0.0 for phase in document.compile_phases}
+        for phase in document.compile_phases:
+            parts[phase.part] += phase.seconds
+        total = document.seconds
+        shares = ", ".join(f"{part} {seconds / total:.0%}" for part, seconds in parts.items())
+        yield _row("compiling", f"{in_seconds(total)} for {counted(document.graphs, 'graph')} ({shares})")
+        yield _row("of it", f"{document.placed / total:.0%} is work on your expressions, the rest on whole graphs")
+        yield _row("before it", f"{in_seconds(document.start_up)} once in every process, whatever it compiles first")
+        yield _row("not in it", "building kernels, for which compilers of C++ or Triton are started at the end")
+        phases = [(f"{row.part}: {row.phase}", row.seconds) for row in document.compile_phases]
+        yield from self._table("phase", sorted(phases, key=lambda row: -row[1]), total)
+        rows = [(self._expression(row), row.seconds) for row in document.expressions if row.path is not None]
+        yield from self._table("expression", rows, total)
+        rows = [(_named(row), row.seconds) for row in document.alike]
+        yield from self._table("module, with all in it", rows, total)
+
+    def _expression(self, row: CompileExpression) -> str:
+        assert row.path is not None
+        assert row.range is not None
+        where = self._sources.location(self._places.shown(row.path), row.path, row.range.start)
+        worked = [
+            counted(row.traced, "instruction") if row.traced else "",
+            counted(row.nodes, "node") if row.nodes else "",
+            f"in {row.modules} modules" if row.modules > 1 else "",
+        ]
+        return f"{where}  {shortened(one_line(row.text), _LONGEST_SOURCE)}  [{', '.join(filter(None, worked))}]"
+
+    def _table(self, title: str, rows: Sequence[tuple[str, float]], total: float) -> Iterator[str]:
+        if not rows:
+            return
+        cells = [_COLUMNS, *((in_seconds(seconds), f"{seconds / total:.0%}") for _, seconds in rows[:_MOST_ROWS])]
+        widths = [max(width_of(line[number]) for line in cells) for number in range(len(_COLUMNS))]
+        names = [title, *(name for name, _ in rows)]
+        yield ""
+        for number, line in enumerate(cells):
+            text = "  ".join(" " * (width - width_of(cell)) + cell for cell, width in zip(line, widths, strict=True))
+            row = printable(f"  {text}  {names[number]}")
+            yield row if number else self._paint(row, Role.FAINT)
+        if len(rows) > _MOST_ROWS:
+            yield f"  and {counted(len(rows) - _MOST_ROWS, 'more row')}: --format csv and json have all"
+
+
+def _row(name: str, text: str) -> str:
+    return f"  {name:<12}{text}"
+
+
+def _named(row: AlikeModules) -> str:
+    return f"{row.pattern}  {row.kind}" + (f", {counted(row.count, 'layer')}" if row.count > 1 else "")
