@@ -125,3 +125,43 @@ def test_yaml_makes_no_objects(tmp_path: Path) -> None:
     write(tmp_path, evil_dot_yaml=f"!!python/object/apply:os.mkdir ['{made}']\n" + YAML)
     assert "Net was built with" not in " ".join(job_of(tmp_path).stages[0].report.notes)
     assert not made.exists()
+
+
+NEEDS_VOCABULARY = """
+import torch
+from torch import nn
+
+class Config:
+    def __init__(self, name):
+        self.name, self.width, self.n_vocab, self.n_classes = name, 24, 0, 0
+
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.embedding = nn.Embedding(config.n_vocab, config.width, padding_idx=config.n_vocab - 1)
+        self.head = nn.Linear(config.width, config.n_classes)
+
+    def forward(self, x):
+        return self.head(self.embedding(x[0]))
+"""
+STARTS = """
+import importlib
+
+def start(name, data):
+    chosen = importlib.import_module(name)
+    config = chosen.Config("small")
+    n_classes = 7
+    config.n_classes = n_classes
+    config.n_vocab = len(data.vocabulary)
+    return chosen.Net(config)
+"""
+
+
+def test_what_a_script_sets_on_a_configuration_once_it_is_built_is_given(tmp_path: Path) -> None:
+    (tmp_path / "start.py").write_text(STARTS)
+    (tmp_path / "model.py").write_text(NEEDS_VOCABULARY)
+    job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
+    inferred = job.stages[0].inferred
+    assert job.stages[0].report.state is StageState.DONE
+    assert inferred is not None
+    assert "Config('small')" in inferred.init

@@ -908,3 +908,65 @@ class Encoder(nn.Module):
     (finding, *_) = findings(told(tmp_path, text))
     assert expression(text, finding) == "log_variance(x)"
     assert finding.severity is Severity.ERROR
+
+
+REMOVED = """
+import torch
+from torch import nn
+
+class Whiten(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        self.basis = nn.Parameter(AT_ONCE)
+
+    def forward(self, x):
+        return x @ self.basis + torch.matrix_rank(x)
+"""
+
+
+@pytest.mark.parametrize("at_once", ["torch.symeig(torch.eye(width))[1]", "torch.eye(width)"])
+def test_a_function_that_torch_has_removed_is_told_as_an_error_where_it_is_called(at_once: str, tmp_path: Path) -> None:
+    text = REMOVED.replace("AT_ONCE", at_once)
+    (finding, *_) = findings(told(tmp_path, text))
+    removed = "torch.symeig(torch.eye(width))" if "symeig" in text else "torch.matrix_rank(x)"
+    assert expression(text, finding).startswith(removed)
+    assert finding.severity is Severity.ERROR
+    assert "is now removed" in finding.message
+
+
+def test_a_mask_of_one_of_two_ranks_needs_no_more_dimensions_than_the_smaller(tmp_path: Path) -> None:
+    text = """
+import torch
+from torch import nn
+
+class SharedDropout(nn.Module):
+    def forward(self, x, dropout=0.5, dim=3):
+        if dim == 4:
+            mask = x.data.new(x.size(0), x.size(1), 1, x.size(3)).bernoulli_(1 - dropout)
+        else:
+            mask = x.data.new(x.size(0), 1, x.size(2)).bernoulli_(1 - dropout)
+        return mask.expand_as(x) * x
+"""
+    assert not findings(told(tmp_path, text))
+
+
+def test_a_constructor_that_sets_elements_one_by_one_is_run_with_real_tensors(tmp_path: Path) -> None:
+    text = """
+import math
+import torch
+from torch import nn
+
+class Positions(nn.Module):
+    def __init__(self, width: int = 512, longest: int = 200):
+        super().__init__()
+        table = torch.zeros(longest, width)
+        for position in range(longest):
+            for index in range(width):
+                table[position, index] = math.sin(position / 10000 ** (index / width))
+        self.register_buffer("table", table)
+
+    def forward(self, x):
+        return x + self.table[: x.size(1)]
+"""
+    job = told(tmp_path, text)
+    assert not findings(job)

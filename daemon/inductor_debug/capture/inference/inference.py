@@ -36,6 +36,7 @@ from inductor_debug.capture.inference.negative_cache import NotInferableError, r
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
 from inductor_debug.capture.inference.search.input_search import MOST_RUNS, MOST_SECONDS, NotFound, search
+from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.rendering import (
@@ -368,7 +369,8 @@ class Inference:
                 if judgement.blamed is None or not (found.evident or self._is_sure(judgement, way, blamed)):
                     return None
                 guess = judgement.blamed.guess
-                proven = not way.construction.invented and not judgement.because
+                removed = Raised.by(judgement.blamed.error).is_removed
+                proven = removed or not (way.construction.invented or judgement.because)
                 blame = Blame(proven, because=judgement.because)
                 return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
             found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)

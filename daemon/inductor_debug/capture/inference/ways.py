@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.inference.construction.construction import Construction, constructions
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
@@ -21,6 +23,7 @@ from inductor_debug.capture.inference.negative_cache import NotInferableError
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, user_frames
 from inductor_debug.capture.inference.surroundings import InferenceSubject, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most
+from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_fake
 
 CONSTRUCTION_SECONDS = 3.0
 """How long all attempts to build one class may take."""
@@ -105,7 +108,8 @@ def built_within(build: Callable[[], Any], seconds: float) -> Any:
         with at_most(seconds):
             return build()
     except TooLongError as error:
-        raise NotInferableError(f"its constructor did not end: {error}", lasting=error.worked) from None
+        slow = SlowWithoutValuesError(str(error)) if error.worked and is_fake(torch.empty(0)) else None
+        raise NotInferableError(f"its constructor did not end: {error}", lasting=error.worked) from slow
     except SideEffectError as error:
         raise NotInferableError(f"its constructor touches the world: {error}") from None
     except (Exception, SystemExit) as error:

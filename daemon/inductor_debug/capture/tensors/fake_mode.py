@@ -24,8 +24,14 @@ from inductor_debug.capture.weightless.mode import WeightlessMode
 SMALL_CONSTANT = 16384
 """Elements up to which `FAKE_WITH_REAL_CONSTANTS` keeps a constant's values."""
 
+
+class SlowWithoutValuesError(RuntimeError):
+    """Code took too long on tensors without values: single elements that are set cost far less on real ones."""
+
+
 _LIMITATIONS = (
     RefusedWithoutValuesError,
+    SlowWithoutValuesError,
     *(
         kind
         for name in (

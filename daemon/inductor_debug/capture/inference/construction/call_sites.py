@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
+import contextlib
 import functools
 import itertools
 import os
@@ -99,6 +100,37 @@ class CallSites:
             for reached in self._reached(site, 0):
                 if reached.callee is kind:
                     yield reached.args, reached.kwargs
+
+    def set_after(self, name: str) -> Names:
+        """The attributes that are set on what calls of `name` gave, `UnknownError` for those that are not plain."""
+        self._left = _SECONDS
+        found: Names = {}
+        for site in self._named.get(name, ()):
+            found = {**self._set_on(site), **found}
+        return found
+
+    def _set_on(self, site: _Site) -> Names:
+        """The attributes that are set on what one call gave, in the function around it."""
+        around = site.owner or self._tree
+        assigned = [item for item in ast.walk(around) if isinstance(item, ast.Assign)]
+        holders = {ast.unparse(target) for item in assigned if item.value is site.node for target in item.targets}
+        found: Names = {}
+        for item in assigned:
+            found.update(dict.fromkeys(_attributes_in(item, holders), UnknownError))
+        if not found or self._left <= 0:
+            return found
+        follower, started = Follower(self._namespace, self.options), time.process_time()
+
+        def look(part: ast.AST, names: Names) -> None:
+            if isinstance(part, ast.Assign):
+                found.update({name: follower.or_unknown(part.value, names) for name in _attributes_in(part, holders)})
+
+        follower.look = look
+        with contextlib.suppress(UnknownError):
+            names = follower.defaults(site.owner) if site.owner is not None else {}
+            follower.run(around.body, {**names, **next(self._given(site, 0), {})})
+        self._left -= time.process_time() - started
+        return found
 
     def _collect(self) -> None:
         pending: collections.deque[tuple[tuple[Any, ...], ast.AST]] = collections.deque([((), self._tree)])
@@ -220,6 +252,12 @@ def _is_of_class(function: Function) -> bool:
     return bool({"classmethod", "staticmethod"} & _decorators(function))
 
 
+def _attributes_in(node: ast.Assign, holders: set[str]) -> list[str]:
+    """The attributes of one of `holders`, as they are written, that an assignment sets."""
+    stored = (item for item in node.targets if isinstance(item, ast.Attribute))
+    return [item.attr for item in stored if ast.unparse(item.value) in holders]
+
+
 def _decorators(function: Function) -> set[str]:
     return {item.id for item in function.decorator_list if isinstance(item, ast.Name)}
 
@@ -239,6 +277,28 @@ def calls_in_project(root: str, path: str, name: str, namespace: Mapping[str, An
         name: what is called.
         namespace: of the file at `path`, where it is executed: others import what they call `name` with from it.
     """
+    for sites in _sites_in_project(root, path, name, namespace or {}):
+        yield from sites.of(name)
+
+
+def set_later(root: str, path: str, name: str, sites: CallSites, module: ModuleType) -> Names:
+    """The attributes that a project sets on what its calls of `name` gave; what `sites` of its own file tell wins.
+
+    Args:
+        root: the project's folder.
+        path: the file that defines `name`.
+        name: what is called.
+        sites: the calls in that file.
+        module: what that file gave when it was executed.
+    """
+    found = sites.set_after(name)
+    for others in _sites_in_project(root, path, name, vars(module)):
+        found = {**others.set_after(name), **found}
+    return found
+
+
+def _sites_in_project(root: str, path: str, name: str, namespace: Mapping[str, Any]) -> Iterator[CallSites]:
+    """The other files of the project that call `name` of the file at `path`."""
     deadline = time.process_time() + _SECONDS_IN_PROJECT
     marker = f"{name}("
     for number, file in enumerate(_nearest_first(root, path)):
@@ -255,8 +315,8 @@ def calls_in_project(root: str, path: str, name: str, namespace: Mapping[str, An
                 if any(other != path and _defines(other, name) for other in named):
                     continue  # it calls another file's
                 taken = [node for node, other in imports if other == path]
-                names = {**names_of(tree), **_taken(taken, namespace or {}), "__file__": file}
-                yield from CallSites(tree, names).of(name)
+                names = {**names_of(tree), **_taken(taken, namespace), "__file__": file}
+                yield CallSites(tree, names)
         except (SyntaxError, ValueError, RecursionError):
             continue
 

@@ -26,6 +26,7 @@ from inductor_debug.capture.inference.construction.call_sites import (
     calls_in,
     calls_in_examples,
     calls_in_project,
+    set_later,
 )
 from inductor_debug.capture.inference.construction.class_arguments import class_for, part_class
 from inductor_debug.capture.inference.construction.class_tables import written_in_tables
@@ -370,14 +371,10 @@ class _Builder:
         called_so = _CONFIG.fullmatch(name.lower()) is not None
         kinds = [kind] if kind is not None and signatures.is_configuration(kind) else []
         if not kinds and called_so:
-            own = [
-                item
-                for item in vars(self.module).values()
-                if isinstance(item, type)
-                and signatures.is_configuration(item)
-                and "config" in item.__name__.lower() + "args"
-            ]
-            kinds = sorted(own, key=lambda item: item.__module__ != self.module.__name__)
+            known = [item for item in vars(self.module).values() if isinstance(item, type)]
+            named = [item for item in known if "config" in item.__name__.lower() + "args"]
+            defined = filter(signatures.is_configuration, named)
+            kinds = sorted(defined, key=lambda item: item.__module__ != self.module.__name__)
         if not kinds and kind is None and demand.fields:
             kinds = [item for item in vars(self.module).values() if self._has_fields(item, demand)]
         for found in kinds:
@@ -385,12 +382,15 @@ class _Builder:
             if instances:
                 label = next(key for key, value in vars(self.module).items() if value is instances[0])
                 return BuiltSpec(label, instances[0], make=lambda instance=instances[0]: instance)  # type: ignore[misc]
+            own = annotated.is_of_project(found)
+            later = set_later(self.files.root, self.files.path, found.__name__, self.sites, self.module) if own else {}
             if foreign.needs_no_arguments(found):
-                return BuiltSpec(f"{found.__name__}()", SymbolicValue(found), make=found)
-            if annotated.is_of_project(found) and signatures.known_parameters(found) is not None:
+                plain = BuiltSpec(f"{found.__name__}()", SymbolicValue(found), make=found)
+                return self._written(name, SymbolicValue(found, attributes=later)) if later else plain
+            if own and signatures.known_parameters(found) is not None:
                 elsewhere = calls_in_project(self.files.root, self.files.path, found.__name__, vars(self.module))
                 args, kwargs = next(itertools.chain(self.sites.of(found.__name__), elsewhere), ([], {}))
-                return self._built(SymbolicValue(found, tuple(args), kwargs), True)
+                return self._written(name, SymbolicValue(found, tuple(args), kwargs, later))
         is_module = demand.has_weights or not {"module", "callable"}.isdisjoint(demand.roles)
         asked = "configuration" in demand.roles and demand.fields and not is_module
         if kind is None and (asked or (called_so and "mapping" not in demand.roles)):

@@ -10,6 +10,7 @@ import ast
 import builtins
 import difflib
 import inspect
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,12 +91,15 @@ def is_evident(
         return is_bound_later_alone(error)
     if isinstance(error, NameError):
         return bool(error.name) and error.name not in names.later and error.name not in vars(builtins)
-    if misplaced_number(error) or calls_instead_of_own(error) or Raised.by(error).names_another_class_to_super:
+    raised = Raised.by(error)
+    if misplaced_number(error) or calls_instead_of_own(error) or raised.names_another_class_to_super:
+        return True
+    if raised.is_removed and _is_torchs(error):
         return True
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
         return type(error.obj) not in kinds and _is_missing(error, names, plain=plain, invented=invented)
-    misfits = isinstance(error, TypeError) and plain and Raised.by(error).arguments_do_not_fit
+    misfits = isinstance(error, TypeError) and plain and raised.arguments_do_not_fit
     return misfits and (not invented or misfits_own_method(error))
 
 
@@ -161,6 +165,12 @@ def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invent
     return type(owner) in (tuple, list, dict, torch.Size, FunctionType) or (
         type(owner) in (int, float, bool) and is_computed(error)
     )
+
+
+def _is_torchs(error: BaseException) -> bool:
+    """Whether code of torch's raised an exception."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return bool(frames) and str(frames[-1].f_globals.get("__name__")).startswith("torch.")
 
 
 def _called(node: ast.Call) -> str:

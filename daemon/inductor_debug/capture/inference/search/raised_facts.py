@@ -38,6 +38,7 @@ _WRONG_CALL = re.compile(
     r"(?:missing \d+ required|takes (?:\d+|from)|got (?:an unexpected|multiple values|some positional))"
 )
 _WRONG_SUPER = re.compile(r"TypeError: super\(type, obj\): obj .*must be an instance or subtype of type")
+_REMOVED = re.compile(r"RuntimeError: This function .*\bremoved\b")
 _WANTS_MAPPING = re.compile(r"has no attribute '(items|keys)'|string indices")
 _WANTS_SEQUENCE = re.compile(
     r"must be (a )?tuple|cannot be unpacked|not iterable|'tuple' object|'list' object|list of|tuple of|as element"
@@ -149,6 +150,11 @@ class Raised:
     def names_another_class_to_super(self) -> bool:
         """Whether `super(Other, self)` names a class that the object is none of, which Python alone tells."""
         return _WRONG_SUPER.match(self.text) is not None
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether a function of torch's does nothing any more but say so."""
+        return _REMOVED.match(self.text) is not None
 
     @property
     def done_with_none(self) -> bool:

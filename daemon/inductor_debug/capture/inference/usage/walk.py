@@ -78,12 +78,7 @@ class UsageWalk(ArgumentValues):
         elif isinstance(node, ast.If | ast.While):
             self.condition(node.test)
             self.value(node.test)
-            before = dict(self.tracked)
-            self.block(node.body)
-            changed = self.tracked
-            self.tracked = before
-            self.block(node.orelse)
-            self.tracked = {**changed, **self.tracked} if node.orelse else changed
+            self.branches(node)
         elif isinstance(node, ast.With):
             for item in node.items:
                 self.value(item.context_expr)
@@ -96,6 +91,26 @@ class UsageWalk(ArgumentValues):
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):
                     self.value(child)
+
+    def branches(self, node: ast.If | ast.While) -> None:
+        """Walks both: of two numbers of dimensions that a value needs at least, one in each, the smaller is enough."""
+        before = dict(self.tracked)
+        usages = {id(item.usage): item.usage for item in before.values()}
+        least = {key: usage.minimum for key, usage in usages.items()}
+        self.block(node.body)
+        inside = {key: usage.minimum for key, usage in usages.items()}
+        changed = self.tracked
+        self.tracked = before
+        if not node.orelse:
+            self.tracked = changed
+            return
+        for key, usage in usages.items():
+            usage.minimum = least[key]
+        self.block(node.orelse)
+        for key, usage in usages.items():
+            both = least[key] < min(inside[key], usage.minimum)
+            usage.minimum = min(inside[key], usage.minimum) if both else max(inside[key], usage.minimum)
+        self.tracked = {**changed, **self.tracked}
 
     def assign(self, targets: list[ast.expr], expression: ast.expr) -> None:
         """Binds names, and learns from unpacking."""
