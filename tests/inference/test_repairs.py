@@ -204,6 +204,31 @@ class Asked(nn.Module):
         return chosen(how)
 
 
+class Exact(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x: Any) -> Any:
+        _, _, h, w = x.shape
+        if (h, w) != (299, 299):
+            raise ValueError("of another size")
+        return self.conv(x)
+
+
+class Configured(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.image_size = (40, 56)
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x: Any) -> Any:
+        height, width = x.shape[-2:]
+        assert height == self.image_size[0], "too low"
+        assert x.shape[2:] == self.image_size, "too wide"
+        return self.conv(x) * width
+
+
 CALLS = {
     Asked: "x f32[2, 32], how = False",
     Tabled: "items = __import__('numpy').zeros((2, 32), 'int64')",
@@ -221,6 +246,8 @@ CALLS = {
     Positions: "input_ids i64[2, 64]",
     Batched: "x f32[4, 32]",
     Stacked: "images f32[2, 16, 3, 64, 96]",
+    Exact: "x f32[2, 3, 299, 299]",
+    Configured: "x f32[2, 3, 40, 56]",
 }
 
 

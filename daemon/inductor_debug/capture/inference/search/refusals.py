@@ -62,9 +62,10 @@ def refusal_of(error: BaseException | None) -> Refusal:
     for test, holds in conditions:
         names = _names(test, frame.f_code)
         reader.found.missing += [name for name in names if frame.f_locals.get(name, test) is None]
-        for left, right in _unequal(test, holds):
-            reader.take(left, right)
-            reader.take(right, left)
+        for sides in _unequal(test, holds):
+            for left, right in reader.elements(*sides):
+                reader.take(left, right)
+                reader.take(right, left)
     return reader.found
 
 
@@ -156,6 +157,18 @@ def _unequal(test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, ast.expr]]
         yield test, ast.Constant(0)
 
 
+def _sizes_in(node: ast.expr, count: int) -> list[ast.expr]:
+    """The first `count` sizes in `x.shape` or in `x.shape[2:]`, each as an expression; none where it is neither."""
+    first: int | None = 0
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        whole = node.slice.upper is None and node.slice.step is None
+        first = (integer(node.slice.lower) if node.slice.lower is not None else 0) if whole else None
+        node = node.value
+    if first is None or shape_of(node) is None:
+        return []
+    return [ast.Subscript(node, ast.Constant(first + index), ast.Load()) for index in range(count)]
+
+
 class _Reader:
     """Reads the conditions of one function, whose names have the values of a frame."""
 
@@ -168,15 +181,28 @@ class _Reader:
                 self._names_sizes(node.targets[0], node.value)
 
     def _names_sizes(self, target: ast.expr, value: ast.expr) -> None:
-        """`b, c, n = x.shape` and `n = x.size(2)` give sizes names."""
-        shaped = shape_of(value)
-        if isinstance(target, ast.Tuple) and shaped is not None:
-            names = [item.id if isinstance(item, ast.Name) else "" for item in target.elts]
-            self._named.update({name: (name_of(shaped), index) for index, name in enumerate(names) if name})
+        """`b, c, n = x.shape`, `h, w = x.shape[2:]` and `n = x.size(2)` give sizes names."""
+        if isinstance(target, ast.Tuple):
+            for item, source in zip(target.elts, _sizes_in(value, len(target.elts)), strict=False):
+                self._names_sizes(item, source)
         elif isinstance(target, ast.Name):
             name, index = self._measure(value)
             if name and index is not None:
                 self._named[target.id] = name, index
+
+    def elements(self, left: ast.expr, right: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+        """The elements of two sides in pairs, `(h, w) != (299, 299)`; the sides where they have none."""
+        both = [self._elements(side) for side in (left, right)]
+        count = max(map(len, both))
+        one, other = (known or _sizes_in(side, count) for known, side in zip(both, (left, right), strict=True))
+        yield from zip(one, other, strict=False) if one and other else [(left, right)]
+
+    def _elements(self, side: ast.expr) -> list[ast.expr]:
+        """The elements of a tuple that is written down, or that the value of an expression is."""
+        if isinstance(side, ast.Tuple | ast.List):
+            return list(side.elts)
+        value = self._value(side)
+        return list(map(ast.Constant, value)) if type(value) in (tuple, list) else []
 
     def take(self, measured: ast.expr, wanted: ast.expr) -> None:
         """Takes down `x.ndim`, `x.shape[1]` or `x.shape[1] % 8` with the number that it is compared with."""
@@ -194,12 +220,16 @@ class _Reader:
                 self.found.sizes[name, index] = number
 
     def _number(self, node: ast.expr) -> int | None:
-        value = integer(node) if not isinstance(node, ast.Name | ast.Attribute) else self._value(node)
+        value = integer(node) if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else self._value(node)
         return value if type(value) is int else None
 
     def _value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Attribute):
             return foreign.attribute(self._value(node.value), node.attr)
+        if isinstance(node, ast.Subscript):
+            owner, index = self._value(node.value), integer(node.slice)
+            inside = type(owner) in (tuple, list) and index is not None and -len(owner) <= index < len(owner)
+            return owner[index] if inside else None
         return self.frame.f_locals.get(node.id) if isinstance(node, ast.Name) else None
 
     def _measure(self, node: ast.expr) -> tuple[str, int | None]:
