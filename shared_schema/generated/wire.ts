@@ -411,7 +411,7 @@ export interface ChangingState {
 }
 
 /**
- * `inductorDebug.memory` and `inductorDebug.roofline`: the artifacts are the documents of the targets, as JSON.
+ * `inductorDebug.memory`, `roofline` and `compileTime`: the artifacts are the documents of the targets, as JSON.
  *
  * Where the run ended early, they are as far as it came, and `reason` says why it did, at `place`. Where it
  * `lacks_accelerator`, nothing came because of the one that is chosen: it is none, or nobody says how fast it is.
@@ -3683,6 +3683,7 @@ export interface Commands {
   readonly "inductorDebug.suggest": { readonly request: PageRequest; readonly answer: SuggestAnswer };
   readonly "inductorDebug.memory": { readonly request: TargetRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.roofline": { readonly request: TargetRequest; readonly answer: ChartAnswer };
+  readonly "inductorDebug.compileTime": { readonly request: TargetRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.accelerators": { readonly request: AnyFileRequest; readonly answer: AcceleratorList };
   readonly "inductorDebug.compareAccelerators": { readonly request: AcceleratorsRequest; readonly answer: AcceleratorsAnswer };
   readonly "inductorDebug.sizes": { readonly request: FileRequest; readonly answer: readonly TargetSizes[] };

@@ -352,7 +352,7 @@ def test_costs_can_be_sorted_and_written_as_a_table(command: Command, write: Wri
         (("--format", "csv"), "cost or shapes or time"),
         (("--sort", "bytes"), "cost"),
         (("--format", "svg"), "cost or memory"),
-        (("--format", "html"), "cost or memory"),
+        (("--format", "html"), "cost or memory or time"),
     ],
 )
 def test_what_a_type_has_no_form_for_is_refused(
@@ -402,6 +402,18 @@ def test_compile_times_are_a_table_and_a_document(command: Command, write: Write
     assert (document["type"], analysis["schema"], analysis["seconds"]) == ("time", 1, 3.0)
     schema = json.loads((ROOT / "shared_schema/generated/wire.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator({**schema, "$ref": "#/$defs/CompileTimeDocument"}).validate(analysis)
+
+
+def test_compile_times_are_a_page_to_pass_on(command: Command, write: Write, tmp_path: Path) -> None:
+    write("model.py", "x @ w\n")
+    page = command("analyze", "model.py", "--type", "time", "--format", "html")
+    assert (page.code, page.err) == (0, "")
+    (put_in,) = re.findall(r'id="data">([^<]*)<', page.out)
+    data = json.loads(base64.b64decode(put_in))
+    (document,) = data["documents"]
+    assert (data["kind"], document["target"], document["path"]) == ("compile-time", "Model", "model.py")
+    assert [row["path"] for row in document["expressions"]] == ["model.py", None]
+    assert str(tmp_path) not in base64.b64decode(put_in).decode()
 
 
 def test_costs_are_drawn_below_the_roofs_of_the_accelerator(command: Command, write: Write) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug_schema import ChartAnswer, from_wire
+from inductor_debug_schema import ChartAnswer, CompileTimeDocument, from_wire
 from inductor_debug_schema.answers.memory_document import MemoryDocument
 from inductor_debug_schema.answers.roofline_document import RooflineDocument
 from server_harness import Process
@@ -94,11 +94,13 @@ async def test_without_roofs_one_is_told_what_to_choose(
     assert words in (answer.reason or "")
 
 
-@pytest.mark.parametrize("chart", ["memory", "roofline"])
+@pytest.mark.parametrize("chart", ["memory", "roofline", "compileTime"])
 async def test_what_does_not_run_is_told_with_its_place(serve: Serve, tmp_path: Path, chart: str) -> None:
     broken = MODEL.replace("nn.Linear(1024, 8)", "nn.Linear(1000, 8)")
     answer = await asked(serve, tmp_path, chart, text=broken, accelerator="h100")
     assert "1024" in (answer.reason or "")
+    if chart == "compileTime":
+        return
     assert answer.place is not None
     assert answer.place.range.start.line == 13
     if chart == "roofline":
@@ -129,3 +131,37 @@ async def test_a_lens_tells_what_has_changed_since_the_commit(serve: Serve, tmp_
             break
         await asyncio.sleep(0.1)
     assert [title.partition("), ")[2] for title in told] == ["bytes +67 %, peak +95 % since HEAD"]
+
+
+async def test_a_lens_says_where_compiling_goes_once_somebody_asked(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(MODEL, encoding="utf-8")
+    client = await serve("--cache-folder", str(tmp_path / "cache"))
+    options = {"clientCommands": ["inductorDebug.showCompileTime"]}
+    folders = [{"uri": tmp_path.as_uri(), "name": "project"}]
+    await client.initialize(processId=os.getpid(), workspaceFolders=folders, initializationOptions=options)
+    document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": MODEL}
+    client.notify("textDocument/didOpen", {"textDocument": document})
+
+    async def lenses() -> list[dict[str, Any]]:
+        answer = await client.request("textDocument/codeLens", {"textDocument": {"uri": path.as_uri()}})
+        return [lens["command"] for lens in answer["result"] or ()]
+
+    for _ in range(600):
+        before = await lenses()
+        if any("no findings" in lens["title"] for lens in before):
+            break
+        await asyncio.sleep(0.1)
+    assert not [lens for lens in before if lens["title"].startswith("compile")]
+    params = {"command": "inductorDebug.compileTime", "arguments": [{"uri": path.as_uri(), "target": "Net"}]}
+    answer = from_wire(ChartAnswer, (await client.request("workspace/executeCommand", params))["result"])
+    kept_document = from_wire(CompileTimeDocument, kept(answer))
+    assert (answer.reason, kept_document.target, kept_document.graphs) == (None, "Net", 1)
+    (lens,) = (lens for lens in await lenses() if lens["title"].startswith("compile"))
+    assert " % " in lens["title"]
+    assert (lens["command"], lens["arguments"]) == ("inductorDebug.showCompileTime", [path.as_uri(), "Net"])
+    edit = {"textDocument": {"uri": path.as_uri(), "version": 2}, "contentChanges": [{"text": MODEL + "\n"}]}
+    client.notify("textDocument/didChange", edit)
+    assert [lens["title"][-22:] for lens in await lenses() if lens["title"].startswith("compile")] == [
+        ", before the last edit"
+    ]

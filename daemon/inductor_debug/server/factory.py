@@ -8,6 +8,7 @@ from inductor_debug.server.features import code_actions, code_lenses, hover, inl
 from inductor_debug.server.state import (
     client_configuration,
     known_comparisons,
+    known_compile_times,
     notices,
     progress,
     synchronisation,
@@ -23,6 +24,7 @@ FEATURES = (
     progress,
     notices,
     known_comparisons,
+    known_compile_times,
     synchronisation,
     commands,
     code_actions,

@@ -33,6 +33,7 @@ _ABOUT_A_FILE = frozenset(
         "suggest",
         "memory",
         "roofline",
+        "compileTime",
         "compareAccelerators",
         "cancel",
     ]

@@ -140,7 +140,7 @@ class SuggestAnswer(PagedOutcome):
 
 @dataclass(frozen=True, kw_only=True)
 class ChartAnswer(OrderOutcome):
-    """`inductorDebug.memory` and `inductorDebug.roofline`: the artifacts are the documents of the targets, as JSON.
+    """`inductorDebug.memory`, `roofline` and `compileTime`: the artifacts are the documents of the targets, as JSON.
 
     Where the run ended early, they are as far as it came, and `reason` says why it did, at `place`. Where it
     `lacks_accelerator`, nothing came because of the one that is chosen: it is none, or nobody says how fast it is.

@@ -88,6 +88,7 @@ TRANSFERS = Command[TransfersRequest, TransfersAnswer]("inductorDebug.transfers"
 SUGGEST = Command[PageRequest, SuggestAnswer]("inductorDebug.suggest")
 MEMORY = Command[TargetRequest, ChartAnswer]("inductorDebug.memory")
 ROOFLINE = Command[TargetRequest, ChartAnswer]("inductorDebug.roofline")
+COMPILE_TIME = Command[TargetRequest, ChartAnswer]("inductorDebug.compileTime")
 ACCELERATORS = Command[AnyFileRequest, AcceleratorList]("inductorDebug.accelerators")
 COMPARE_ACCELERATORS = Command[AcceleratorsRequest, AcceleratorsAnswer]("inductorDebug.compareAccelerators")
 SIZES = Command[FileRequest, list[TargetSizes]]("inductorDebug.sizes")
@@ -117,6 +118,7 @@ COMMANDS: tuple[Command[Any, Any], ...] = (
     SUGGEST,
     MEMORY,
     ROOFLINE,
+    COMPILE_TIME,
     ACCELERATORS,
     COMPARE_ACCELERATORS,
     SIZES,

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { ChartAnswer, MemoryDocument, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import type { ChartAnswer, CompileTimeDocument, MemoryDocument, RooflineDocument } from "../../../shared_schema/generated/wire.js";
 import type { Charts, ToHost, ToPage } from "../../webview/charts/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
 import { carryOutIn, messageOf, type Order, reasonOf } from "../orders/orders.js";
@@ -14,6 +14,7 @@ import type { Context } from "../services/context.js";
 const { t } = vscode.l10n;
 
 export type ChartKind = Charts["kind"];
+const COMMANDS = { memory: "inductorDebug.memory", roofline: "inductorDebug.roofline", "compile-time": "inductorDebug.compileTime" } as const;
 type Heard = Exclude<ToHost, { type: "ready" | "reveal" }>;
 
 export class ChartPanel extends PageTab<Heard, ToPage> {
@@ -24,7 +25,7 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
 
   constructor(context: Context, panel: vscode.WebviewPanel, private readonly kind: ChartKind, private readonly subject: Subject, closed: () => void) {
     super(context, panel, "charts", null, closed, () => subject);
-    panel.title = kind === "memory" ? t("Memory: {0}", subject.target) : t("Roofline: {0}", subject.target);
+    panel.title = titleOf(kind, subject.target);
     this.disposables.push(vscode.workspace.onDidSaveTextDocument((document) => {
       const settled = this.charts !== undefined && this.state.kind === "shown";
       if (settled && document.uri.toString() === subject.uri) this.tell({ kind: "shown", note: t("The file has been saved since; run again to see what it takes now.") });
@@ -41,11 +42,9 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
     const running = new vscode.CancellationTokenSource();
     this.running = running;
     const mine = (): boolean => this.running === running;
-    const what = this.kind === "memory" ? t("Running {0} for its memory", this.subject.target) : t("Counting what {0} costs", this.subject.target);
+    const what = workOf(this.kind, this.subject.target);
     const tell = (state: PageState): void => { if (mine()) this.tell(state); };
-    const order: Order<"inductorDebug.memory" | "inductorDebug.roofline"> = {
-      title: what, command: this.kind === "memory" ? "inductorDebug.memory" : "inductorDebug.roofline", request: { ...this.subject },
-    };
+    const order: Order<(typeof COMMANDS)[ChartKind]> = { title: what, command: COMMANDS[this.kind], request: { ...this.subject } };
     try {
       const answer = await carryOutIn(this.context, tell, order, running.token);
       if (answer && mine()) await this.take(what, answer);
@@ -79,9 +78,7 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
     const texts = await Promise.all(answer.artifacts.map(({ path }) => readFile(path, "utf8")));
     this.lacksAccelerator = answer.lacks_accelerator === true;
     if (texts.length > 0) {
-      this.charts = this.kind === "memory"
-        ? { kind: "memory", documents: texts.map((text) => JSON.parse(text) as MemoryDocument) }
-        : { kind: "roofline", documents: texts.map((text) => JSON.parse(text) as RooflineDocument) };
+      this.charts = chartsOf(this.kind, texts);
       await this.send({ type: "charts", charts: this.charts });
       const early = answer.reason ?? answer.notes.join(" ");
       this.tell({ kind: "shown", note: answer.reason == null ? early : t("As far as it came: {0}", early) });
@@ -94,5 +91,38 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
   private tell(state: PageState): void {
     this.state = state;
     void this.send({ type: "state", state, lacksAccelerator: this.lacksAccelerator });
+  }
+}
+
+function titleOf(kind: ChartKind, target: string): string {
+  switch (kind) {
+    case "memory":
+      return t("Memory: {0}", target);
+    case "roofline":
+      return t("Roofline: {0}", target);
+    case "compile-time":
+      return t("Compile Time: {0}", target);
+  }
+}
+
+function workOf(kind: ChartKind, target: string): string {
+  switch (kind) {
+    case "memory":
+      return t("Running {0} for its memory", target);
+    case "roofline":
+      return t("Counting what {0} costs", target);
+    case "compile-time":
+      return t("Compiling {0} under a clock", target);
+  }
+}
+
+function chartsOf(kind: ChartKind, texts: readonly string[]): Charts {
+  switch (kind) {
+    case "memory":
+      return { kind, documents: texts.map((text) => JSON.parse(text) as MemoryDocument) };
+    case "roofline":
+      return { kind, documents: texts.map((text) => JSON.parse(text) as RooflineDocument) };
+    case "compile-time":
+      return { kind, documents: texts.map((text) => JSON.parse(text) as CompileTimeDocument) };
   }
 }

@@ -1,4 +1,4 @@
-/** The commands "Show Memory Over the Run" and "Show Roofline": what a run takes, drawn, beside the editor. A click leads to the expression. */
+/** The commands "Show Memory Over the Run", "Show Roofline" and "Show Compile Time": what a run or compiling takes, drawn, beside the editor. A click leads to the expression. */
 
 import * as vscode from "vscode";
 
@@ -27,6 +27,7 @@ export function activate(context: Context): void {
   context.extension.subscriptions.push(
     vscode.commands.registerCommand("inductorDebug.showMemory", (given?: unknown, name?: unknown) => show("memory", t("Show Memory Over the Run"), given, name)),
     vscode.commands.registerCommand("inductorDebug.showRoofline", (given?: unknown, name?: unknown) => show("roofline", t("Show Roofline"), given, name)),
+    vscode.commands.registerCommand("inductorDebug.showCompileTime", (given?: unknown, name?: unknown) => show("compile-time", t("Show Compile Time"), given, name)),
     { dispose: () => { for (const tab of [...open.values()]) tab.dispose(); } },
   );
 }

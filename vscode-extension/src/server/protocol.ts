@@ -13,7 +13,7 @@ export const PROTOCOL_VERSION = 1;
 export const ANALYSIS = "inductorDebug/analysis";
 
 /** Commands that the extension has: the daemon may put them into code lenses and code actions, and leaves to us what one of them mends. */
-export const CLIENT_COMMANDS = ["inductorDebug.chooseInterpreter", "inductorDebug.setExampleInputs", "inductorDebug.explainRule", "inductorDebug.showSizes", "inductorDebug.showGraph", "inductorDebug.makeReproducer", "inductorDebug.compare"] as const;
+export const CLIENT_COMMANDS = ["inductorDebug.chooseInterpreter", "inductorDebug.setExampleInputs", "inductorDebug.explainRule", "inductorDebug.showSizes", "inductorDebug.showGraph", "inductorDebug.makeReproducer", "inductorDebug.compare", "inductorDebug.showCompileTime"] as const;
 
 /** The daemon's commands; what each is told and answers is generated from its own table. */
 export type CommandName = keyof Commands;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 
-import type { CostBound, ExpressionCost, MemoryDocument, MemoryPiece, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import type { CompileTimeDocument, CostBound, ExpressionCost, MemoryDocument, MemoryPiece, RooflineDocument } from "../../../shared_schema/generated/wire.js";
 import { EVIL, openPage, OUT, THEMES } from "./browser.js";
 import { SCREENSHOTS } from "./harness.js";
 import { ROOT } from "./setup.mjs";
@@ -58,6 +58,26 @@ const ROOFLINE: RooflineDocument = {
   },
 };
 
+/** Layers whose attention takes most, and a passage over the whole graph. */
+function compileTime(): CompileTimeDocument {
+  const modules = Array.from({ length: LAYERS }, (_none, layer) => [{ module: `layers.${layer}`, kind: "Block", seconds: 0.5 }, { module: `layers.${layer}.attention`, kind: "Attention", seconds: 0.4 }]).flat();
+  const texts = ["self.attention(queries, keys, values)", EVIL];
+  const slices = [0, 1, 2].flatMap((phase) => modules.map((_module, at) => ({ phase, module: at, expression: at % 2, seconds: 0.1 + 0.05 * phase })));
+  const all = [...slices, ...[0, 1, 2].map((phase) => ({ phase, module: -1, expression: 2, seconds: 0.4 })), { phase: 2, module: -1, expression: 1, seconds: 0.3 }];
+  const sum = (of: (slice: (typeof all)[number]) => boolean): number => all.filter(of).reduce((total, { seconds }) => total + seconds, 0);
+  const parts = [["Dynamo", "tracing the code"], ["AOTAutograd", "tracing operators, forward and backward"], ["Inductor", "lowering"]] as const;
+  return {
+    schema: 1, target: "Attention", path: PATH, seconds: sum(() => true), start_up: 1.5, placed: sum(({ expression }) => expression < 2), graphs: 1, problem: "", modules,
+    compile_phases: parts.map(([part, phase], at) => ({ part, phase, seconds: sum((slice) => slice.phase === at) })),
+    expressions: [
+      ...texts.map((text, at) => ({ path: PATH, range: rangeOf(10 + at), text, seconds: sum(({ expression }) => expression === at), parts: { Inductor: 1, Dynamo: 0.5 }, traced: 6, nodes: 12, modules: LAYERS })),
+      { path: null, range: null, text: "", seconds: sum(({ expression }) => expression === 2), parts: { Inductor: 1 }, traced: 0, nodes: 0, modules: 0 },
+    ],
+    alike: [{ pattern: "layers.*", kind: "Block", count: LAYERS, seconds: LAYERS / 2 }, { pattern: "layers.*.attention", kind: "Attention", count: LAYERS, seconds: 0.4 * LAYERS }],
+    slices: { phases: all.map(({ phase }) => phase), modules: all.map(({ module }) => module), expressions: all.map(({ expression }) => expression), seconds: all.map(({ seconds }) => seconds) },
+  };
+}
+
 interface Opened { readonly page: Page; readonly faults: string[]; readonly said: () => Promise<{ type: string }[]> }
 
 async function open({ theme = "dark", width = 900 }: { theme?: keyof typeof THEMES; width?: number } = {}): Promise<Opened> {
@@ -75,6 +95,7 @@ async function open({ theme = "dark", width = 900 }: { theme?: keyof typeof THEM
 
 const say = (page: Page, message: object): Promise<void> => page.evaluate((data) => { dispatchEvent(new MessageEvent("message", { data })); }, message);
 const MEMORY = { type: "charts", charts: { kind: "memory", documents: [memory()] } };
+const TIMES = { type: "charts", charts: { kind: "compile-time", documents: [compileTime()] } };
 const ROOFS = { type: "charts", charts: { kind: "roofline", documents: [ROOFLINE] } };
 
 /** How many colours stand on the canvas. */
@@ -90,9 +111,9 @@ beforeAll(() => { mkdirSync(SCREENSHOTS, { recursive: true }); });
 
 const LOOKS = [["light", 900], ["dark", 900], ["contrast", 900], ["light", 400], ["dark", 400]] as const;
 
-test.each(LOOKS)("both charts are drawn in %s at %i pixels, and nothing in a name becomes markup", async (theme, width) => {
+test.each(LOOKS)("all charts are drawn in %s at %i pixels, and nothing in a name becomes markup", async (theme, width) => {
   const { page, faults } = await open({ theme, width });
-  for (const [name, message] of [["memory", MEMORY], ["roofline", ROOFS]] as const) {
+  for (const [name, message] of [["memory", MEMORY], ["roofline", ROOFS], ["compile-time", TIMES]] as const) {
     await say(page, message);
     await page.waitForTimeout(100); // a frame
     await page.screenshot({ path: join(SCREENSHOTS, `charts-${name}-${theme}-${String(width)}.png`) });
@@ -116,6 +137,32 @@ test("a click into the memory leads to the expression that runs, rows to those t
   expect(await said()).toMatchObject([{ type: "reveal", place: { path: PATH }, focus: true }]);
   const bytes = await page.locator(".moment tbody tr td:first-child").allInnerTexts();
   expect(bytes.filter((text) => text === "1 MiB").length).toBeGreaterThanOrEqual(LAYERS);
+});
+
+test("compile time: a click on an expression leads to it, on anything else closer; keys do the same; layers are told apart on request", async () => {
+  const { page, said } = await open();
+  await say(page, TIMES);
+  await said();
+  const told = (): Promise<string> => page.locator("p.said").innerText();
+  const box = await page.locator("canvas").boundingBox();
+  const [left, top] = [(box?.x ?? 0) + 40, (box?.y ?? 0) + 12];
+  await page.mouse.click(left, top + 33); // the phase that takes most
+  expect(await told()).toMatch(/^Inductor: lowering · [\d.]+ s · \d+ % · Inductor/u);
+  expect(await said()).toEqual([]);
+  await page.mouse.click(left, top + 55);
+  expect(await told()).toMatch(/^layers\.\* {1,2}Block × 6 · /u);
+  await page.mouse.click((box?.x ?? 0) + (box?.width ?? 0) / 4, top + 77);
+  for (const key of ["Escape", "Home", "ArrowDown", "ArrowRight", "ArrowLeft", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+  await said();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  expect(await said()).toMatchObject([{ type: "reveal", place: { path: PATH }, focus: true }]);
+  await page.locator("td button.link").first().click();
+  expect(await said()).toMatchObject([{ type: "reveal", place: { path: PATH, range: rangeOf(10) }, focus: true }]);
+  await page.locator("select").selectOption("module");
+  expect(await page.locator("tbody tr").count()).toBe(2);
+  await page.getByLabel("Equal layers as one").uncheck();
+  expect(await page.locator("tbody tr").count()).toBe(2 * LAYERS);
 });
 
 test("with the keyboard alone: operation by operation, to the peak, to the expression; closer and back", async () => {

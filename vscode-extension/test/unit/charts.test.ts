@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 
-import type { CostBound, ExpressionCost, MemoryDocument, MemoryPiece, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import type { CompileTimeDocument, CostBound, ExpressionCost, MemoryDocument, MemoryPiece, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import { depthOf, layOut, partsOf, rowsOf as timesOf, type Slab, slabsOf } from "../../webview/charts/compileTimeModel.js";
 import { bandsOf, byteTicks, heldAt, modulesIn, MOST_MODULES, totalsOf } from "../../webview/charts/memoryModel.js";
 import { decades, dotsOf, extentOf, rowsOf, shareWithoutDots, sortedRows } from "../../webview/charts/rooflineModel.js";
 import { inPercent, inSeconds, inThousands } from "../../webview/shared/figures.js";
@@ -86,4 +87,55 @@ test("figures are told as the daemon tells them", () => {
   expect([0, 7.31e-8, 4.2e-6, 0.0125, 1.5].map(inSeconds)).toEqual(["0 ns", "73.1 ns", "4.2 µs", "12.5 ms", "1.5 s"]);
   expect([0, 0.001, 0.38, 1].map(inPercent)).toEqual(["0 %", "<1 %", "38 %", "100 %"]);
   expect(decades(0.02, 3000, 3)).toEqual([-1, 1, 3]);
+});
+
+const RANGE = { start: { line: 3, character: 8 }, end: { line: 3, character: 20 } };
+const TIMES: CompileTimeDocument = {
+  schema: 1, target: "Net", path: "/net.py", seconds: 10, start_up: 1, placed: 7, graphs: 1, problem: "",
+  compile_phases: [{ part: "Dynamo", phase: "tracing the code", seconds: 4 }, { part: "Inductor", phase: "lowering", seconds: 6 }],
+  expressions: [
+    { path: "/net.py", range: RANGE, text: "self.inner(x)", seconds: 6, parts: { Dynamo: 2, Inductor: 4 }, traced: 2, nodes: 4, modules: 2 },
+    { path: null, range: null, text: "", seconds: 3, parts: { Dynamo: 1, Inductor: 2 }, traced: 0, nodes: 0, modules: 0 },
+    { path: "/net.py", range: RANGE, text: "x.sum()", seconds: 1, parts: { Dynamo: 1 }, traced: 1, nodes: 0, modules: 1 },
+  ],
+  modules: [{ module: "layers.0", kind: "Layer", seconds: 3 }, { module: "layers.1", kind: "Layer", seconds: 3 }, { module: "layers.0.inner", kind: "Linear", seconds: 1 }],
+  alike: [{ pattern: "layers.*", kind: "Layer", count: 2, seconds: 6 }, { pattern: "layers.0.inner", kind: "Linear", count: 1, seconds: 1 }],
+  slices: { phases: [0, 0, 0, 0, 1, 1, 1], modules: [-1, -1, 0, 1, -1, 1, 2], expressions: [1, 2, 0, 0, 1, 0, 0], seconds: [1, 1, 1, 1, 2, 2, 2] },
+};
+
+function outline({ kind, name, count, seconds, inner }: Slab): unknown {
+  const own = `${kind} ${name}${count > 1 ? ` × ${String(count)}` : ""}: ${String(seconds)}`;
+  return inner.length === 0 ? own : [own, ...inner.map(outline)];
+}
+
+test("compile time is a tree of phases, modules and expressions; a list and its layer are one step, equal layers one piece", () => {
+  expect(outline(slabsOf(TIMES, true))).toEqual([
+    "target Net: 10",
+    ["phase lowering: 6", ["module layers.* × 2: 4", "expression self.inner(x): 2", ["module inner: 2", "expression self.inner(x): 2"]]],
+    ["phase tracing the code: 4", ["module layers.* × 2: 2", "expression self.inner(x): 2"], "expression x.sum(): 1"],
+  ]);
+  expect(outline(slabsOf(TIMES, false))).toContainEqual(
+    ["phase tracing the code: 4", "expression x.sum(): 1", ["module layers.0: 1", "expression self.inner(x): 1"], ["module layers.1: 1", "expression self.inner(x): 1"]]);
+  expect(depthOf(slabsOf(TIMES, true))).toBe(5);
+});
+
+test("pieces lie below what they are inside of, as wide as their time; a piece that is looked at closely is as wide as all", () => {
+  const whole = slabsOf(TIMES, true);
+  const placed = (focus: Slab, least = 0): [string, number, number, number][] => layOut(focus, least).map(({ slab: { name }, row, from, to }) => [name, row, Number(from.toFixed(3)), Number(to.toFixed(3))]);
+  expect(placed(whole)).toEqual([
+    ["Net", 0, 0, 1], ["lowering", 1, 0, 0.6], ["layers.*", 2, 0, 0.4], ["self.inner(x)", 3, 0, 0.2], ["inner", 3, 0.2, 0.4], ["self.inner(x)", 4, 0.2, 0.4],
+    ["tracing the code", 1, 0.6, 1], ["layers.*", 2, 0.6, 0.8], ["self.inner(x)", 3, 0.6, 0.8], ["x.sum()", 2, 0.8, 0.9],
+  ]);
+  const [, tracing] = whole.inner;
+  expect(tracing && placed(tracing)).toEqual([["Net", 0, 0, 1], ["tracing the code", 1, 0, 1], ["layers.*", 2, 0, 0.5], ["self.inner(x)", 3, 0, 0.5], ["x.sum()", 2, 0.5, 0.75]]);
+  expect(placed(whole, 0.35).map(([name]) => name), "what nobody can see is left out").toEqual(["Net", "lowering", "layers.*", "tracing the code"]);
+});
+
+test("tables of compile time: expressions lead to their place, equal layers are one row, parts add up", () => {
+  expect(timesOf(TIMES, "expression", true).map(({ name, place, detail }) => [name, place?.range.start.line, detail])).toEqual([["self.inner(x)", 3, "Inductor, Dynamo"], ["x.sum()", 3, "Dynamo"]]);
+  expect(timesOf(TIMES, "module", true).map(({ name, detail }) => [name, detail])).toEqual([["layers.*", "Layer × 2"], ["layers.0.inner", "Linear"]]);
+  expect(timesOf(TIMES, "module", false)).toHaveLength(3);
+  expect(timesOf(TIMES, "phase", true).map(({ name, seconds }) => [name, seconds])).toEqual([["lowering", 6], ["tracing the code", 4]]);
+  expect(partsOf(TIMES)).toEqual([["Inductor", 6], ["Dynamo", 4]]);
+  expect(outline(slabsOf({ ...TIMES, compile_phases: [], slices: { phases: [], modules: [], expressions: [], seconds: [] } }, true))).toBe("target Net: 0");
 });

@@ -1,6 +1,6 @@
-/** The memory over a run of a target, or its roofline. It says when the file has been saved since; running again is the user's choice. */
+/** The memory over a run of a target, its roofline, or where compiling it goes. It says when the file has been saved since; running again is the user's choice. */
 
-import type { ChartAnswer, MemoryDocument, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import type { ChartAnswer, CompileTimeDocument, MemoryDocument, RooflineDocument } from "../../../shared_schema/generated/wire.js";
 import type { Charts, ToHost, ToPage } from "../charts/messages.js";
 import type { PageState } from "../shared/state.js";
 import { t } from "../shared/words.js";
@@ -9,12 +9,14 @@ import { Order, reasonOf } from "./running.js";
 import type { Around, Subject } from "./subject.js";
 import { FramedPage } from "./tabs.js";
 
+const COMMANDS = { memory: "memory", roofline: "roofline", "compile-time": "compileTime" } as const;
+
 export class ChartPage extends FramedPage<Exclude<ToHost, { type: "ready" | "reveal" }>, ToPage> {
   private readonly order = new Order((state) => { this.say(state); });
 
   /** With `kept` charts these are shown, and nothing is run until somebody asks. */
   constructor(private readonly around: Around, private readonly subject: Subject, private readonly kind: Charts["kind"], private charts?: Charts) {
-    super("charts", kind === "memory" ? t("Memory: {0}", subject.target) : t("Roofline: {0}", subject.target), around.reveal);
+    super("charts", wordsOf(kind, subject.target).title, around.reveal);
     around.daemon.on("saved", ({ uri }) => {
       if (this.charts && this.settled && uri === subject.uri) this.say({ kind: "shown", note: t("The file has been saved since; run again to see what it takes now.") });
     });
@@ -38,9 +40,8 @@ export class ChartPage extends FramedPage<Exclude<ToHost, { type: "ready" | "rev
 
   private async run(): Promise<void> {
     const { daemon } = this.around;
-    const what = this.kind === "memory" ? t("Running {0} for its memory", this.subject.target) : t("Counting what {0} costs", this.subject.target);
-    const answer = await this.order.carryOut<ChartAnswer>(what, (listening) =>
-      this.kind === "memory" ? daemon.perform("memory", this.subject, listening) : daemon.perform("roofline", this.subject, listening));
+    const { what } = wordsOf(this.kind, this.subject.target);
+    const answer = await this.order.carryOut<ChartAnswer>(what, (listening) => daemon.perform(COMMANDS[this.kind], this.subject, listening));
     if (!answer) return;
     const texts = await Promise.all(answer.artifacts.map((one) => daemon.text(one as Readable)));
     if (texts.length > 0) {
@@ -57,8 +58,24 @@ export class ChartPage extends FramedPage<Exclude<ToHost, { type: "ready" | "rev
   }
 }
 
+function wordsOf(kind: Charts["kind"], target: string): { readonly title: string; readonly what: string } {
+  switch (kind) {
+    case "memory":
+      return { title: t("Memory: {0}", target), what: t("Running {0} for its memory", target) };
+    case "roofline":
+      return { title: t("Roofline: {0}", target), what: t("Counting what {0} costs", target) };
+    case "compile-time":
+      return { title: t("Compile Time: {0}", target), what: t("Compiling {0} under a clock", target) };
+  }
+}
+
 export function chartsOf(kind: Charts["kind"], texts: readonly string[]): Charts {
-  return kind === "memory"
-    ? { kind, documents: texts.map((text) => JSON.parse(text) as MemoryDocument) }
-    : { kind, documents: texts.map((text) => JSON.parse(text) as RooflineDocument) };
+  switch (kind) {
+    case "memory":
+      return { kind, documents: texts.map((text) => JSON.parse(text) as MemoryDocument) };
+    case "roofline":
+      return { kind, documents: texts.map((text) => JSON.parse(text) as RooflineDocument) };
+    case "compile-time":
+      return { kind, documents: texts.map((text) => JSON.parse(text) as CompileTimeDocument) };
+  }
 }

@@ -3,6 +3,7 @@
 import { button, element, iconButton } from "../shared/dom.js";
 import { StateView } from "../shared/stateView.js";
 import { t } from "../shared/words.js";
+import { CompileTimeView } from "./compileTimeView.js";
 import { MemoryView } from "./memoryView.js";
 import type { Charts, ToHost, ToPage } from "./messages.js";
 import type { Reveal } from "./places.js";
@@ -36,9 +37,20 @@ export class App {
 
   show(charts: Charts): void {
     const { tell, reveal } = this;
-    const title = charts.kind === "memory" ? t("Memory over the run") : t("Roofline");
-    const views = charts.kind === "memory" ? charts.documents.map((shown) => new MemoryView(shown, reveal)) : charts.documents.map((shown) => new RooflineView(shown, reveal));
+    const [title, views] = viewsOf(charts, reveal);
     const again = tell && iconButton("refresh", t("Run again"), () => { tell({ type: "refresh" }); });
     this.content.replaceChildren(...(views.length > 0 ? [element("header", {}, element("h1", {}, title), again), ...views.map((view) => view.element)] : []));
+  }
+}
+
+/** The heading, and a view of each target. */
+function viewsOf(charts: Charts, reveal: Reveal | undefined): [string, { readonly element: HTMLElement }[]] {
+  switch (charts.kind) {
+    case "memory":
+      return [t("Memory over the run"), charts.documents.map((shown) => new MemoryView(shown, reveal))];
+    case "roofline":
+      return [t("Roofline"), charts.documents.map((shown) => new RooflineView(shown, reveal))];
+    case "compile-time":
+      return [t("Compile time"), charts.documents.map((shown) => new CompileTimeView(shown, reveal))];
   }
 }

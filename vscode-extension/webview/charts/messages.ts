@@ -1,12 +1,13 @@
 /** What the extension and the page of charts say to each other. Types only. */
 
-import type { Location, MemoryDocument, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import type { CompileTimeDocument, Location, MemoryDocument, RooflineDocument } from "../../../shared_schema/generated/wire.js";
 import type { FromState, PageState } from "../shared/state.js";
 
 /** What a page shows, one chart for each target. */
 export type Charts =
   | { readonly kind: "memory"; readonly documents: readonly MemoryDocument[] }
-  | { readonly kind: "roofline"; readonly documents: readonly RooflineDocument[] };
+  | { readonly kind: "roofline"; readonly documents: readonly RooflineDocument[] }
+  | { readonly kind: "compile-time"; readonly documents: readonly CompileTimeDocument[] };
 
 /** From the extension. It sends nothing before the page has said `ready`. */
 export type ToPage =

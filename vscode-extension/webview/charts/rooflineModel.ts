@@ -1,6 +1,7 @@
 /** What a target costs at least as dots below roofs and as rows of a table. Pure. */
 
 import type { CostBound, CostDocument, ExpressionCost, Location, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import { placeOf } from "./rowPlaces.js";
 
 /** An expression that counts operations: operations for each byte that has to cross, and how many a second the bound allows. */
 export interface Dot {
@@ -78,10 +79,6 @@ export function rowsOf(cost: CostDocument, by: By): CostRow[] {
     case "operator":
       return cost.operators.map(({ op, cost: own }) => ({ name: op, detail: "", backward: false, cost: own, place: undefined }));
   }
-}
-
-export function placeOf({ path, range }: Pick<ExpressionCost, "path" | "range">): Location | undefined {
-  return path !== null && range !== null ? { path, range } : undefined;
 }
 
 /** `aten.addmm.default ×12, aten.view.default`. */

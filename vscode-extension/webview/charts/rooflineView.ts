@@ -9,7 +9,8 @@ import { watchTheme } from "../shared/themes.js";
 import { numberText, t } from "../shared/words.js";
 import { type Reveal, shortened, sourceLink, whereText } from "./places.js";
 import { RooflineChart, roofColour } from "./rooflineChart.js";
-import { type By, type Column, type CostRow, type Dot, dotsOf, intensityOf, nameOfOps, placeOf, rowsOf, shareWithoutDots, sortedRows } from "./rooflineModel.js";
+import { type By, type Column, type CostRow, type Dot, dotsOf, intensityOf, nameOfOps, rowsOf, shareWithoutDots, sortedRows } from "./rooflineModel.js";
+import { placeOf } from "./rowPlaces.js";
 
 export class RooflineView {
   readonly element: HTMLElement;

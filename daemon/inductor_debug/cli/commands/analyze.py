@@ -37,7 +37,7 @@ from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.engine.text.source_files import texts_as_ran
-from inductor_debug.report.charts.charts_html import memory_html, roofline_html
+from inductor_debug.report.charts.charts_html import compile_time_html, memory_html, roofline_html
 from inductor_debug.report.charts.memory_chart import memory_chart
 from inductor_debug.report.charts.roofline import roofline
 from inductor_debug.report.cost_rows import SORTS, in_order
@@ -169,6 +169,7 @@ TYPES: dict[str, Type[Any]] = {
         text=lambda document, view: CompileTimeText(view.places, view.sources, view.styler).text(document),
         stages=(),
         csv=lambda documents, view: compile_time_csv(documents, view.sources),
+        html=lambda documents, view: compile_time_html(documents, view.places.shown),
     ),
 }
 DESCRIPTION = "Runs the targets of files, without weights and without the accelerator, and sums one thing up."
@@ -185,6 +186,7 @@ examples:
   inductor-debug analyze model.py --type memory --format svg -o memory.svg
   inductor-debug analyze model.py --type memory --format html -o memory.html   a page to click in; of costs, too
   inductor-debug analyze model.py --type time                        what makes compiling slow
+  inductor-debug analyze model.py --type time --format html -o time.html   as a page to click in
   inductor-debug analyze snapshot.pickle --type memory               what torch.cuda.memory._dump_snapshot wrote
   inductor-debug analyze model.py --stage mock --format json
   inductor-debug analyze model.py --stage inductor                   kernels, and the bytes that each moves

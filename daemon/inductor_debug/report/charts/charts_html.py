@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from inductor_debug_schema import to_wire
+from inductor_debug_schema import CompileTimeDocument, to_wire
 from inductor_debug_schema.answers.memory_document import MemoryDocument
 from inductor_debug_schema.answers.roofline_document import RooflineDocument
 
@@ -27,3 +27,12 @@ def roofline_html(documents: Sequence[RooflineDocument], shown: Callable[[str], 
         PageError: this installation has no such page.
     """
     return page_with("charts", {"kind": "roofline", "documents": with_names(to_wire(list(documents)), shown)})
+
+
+def compile_time_html(documents: Sequence[CompileTimeDocument], shown: Callable[[str], str]) -> str:
+    """The same with where compiling goes.
+
+    Raises:
+        PageError: this installation has no such page.
+    """
+    return page_with("charts", {"kind": "compile-time", "documents": with_names(to_wire(list(documents)), shown)})

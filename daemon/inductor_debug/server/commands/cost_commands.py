@@ -1,6 +1,6 @@
-"""The commands about what a run costs: `inductorDebug.memory` and `roofline` for charts, `suggest` for what saves some.
+"""The commands about what runs and compilations cost: `memory`, `roofline`, `compileTime`, and `suggest` to save some.
 
-Documents of charts may be larger than a message: answers name files.
+The first three are for charts. Documents of charts may be larger than a message: answers name files.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from inductor_debug_schema import (
     ArtifactKind,
     ArtifactMade,
     ChartAnswer,
+    CompileTimeDocument,
     Location,
     StageState,
     SuggestAnswer,
@@ -26,6 +27,7 @@ from inductor_debug_schema.commands.command_requests import PageRequest, TargetR
 
 from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
+from inductor_debug.engine.orders.compiling import COMPILE_TIMES
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.suggesting import suggest_order
 from inductor_debug.engine.settings.settings import ConfigurationError
@@ -74,6 +76,16 @@ async def roofline(call: Call[TargetRequest]) -> ChartAnswer:
     return _charted(call, performed, "roofline", documents)
 
 
+async def compile_time(call: Call[TargetRequest]) -> ChartAnswer:
+    """Tells where compiling the targets goes; from then on lenses above them say so in short."""
+    performed = await _performed(call, COMPILE_TIMES, "Compiling")
+    call.server.compile_times.take(performed)
+    documents = performed.documents(CompileTimeDocument)
+    answer = _charted(call, performed, "compile-time", [document for document in documents if document.seconds])
+    problem = next((document.problem for document in documents if document.problem), None)
+    return answer if problem is None else replace(answer, reason=problem)
+
+
 async def suggest(call: Call[PageRequest]) -> SuggestAnswer:
     """Tries what may help; answers with the document of each target, and with a page where the request asks for one."""
     request = call.request
@@ -94,7 +106,7 @@ def _charted(
     call: Call[TargetRequest],
     performed: Performed,
     title: str,
-    documents: Sequence[MemoryDocument] | Sequence[RooflineDocument],
+    documents: Sequence[MemoryDocument] | Sequence[RooflineDocument] | Sequence[CompileTimeDocument],
 ) -> ChartAnswer:
     """The answer that names a file for each document, and says why there is none, or not all of the run in it."""
     known = outcome(call.request.uri, performed)
@@ -115,5 +127,5 @@ def _charted(
     return extended(ChartAnswer, known, artifacts=kept.references, notes=notes, reason=reason, place=place)
 
 
-def _json(document: MemoryDocument | RooflineDocument) -> bytes:
+def _json(document: MemoryDocument | RooflineDocument | CompileTimeDocument) -> bytes:
     return json.dumps(to_wire(document), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

@@ -15,6 +15,7 @@ from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.engine.results.target_costs import cost_of, costs_in
 from inductor_debug.engine.results.target_coverage import remark, sizes_of
 from inductor_debug.rules.amounts import counted
+from inductor_debug.rules.words.compile_time_words import headline_of
 from inductor_debug.rules.words.cost_words import bound_of, part_of
 from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug.server.state.editor_texts import EditorDocument
@@ -32,6 +33,8 @@ SHOW_GRAPH = "inductorDebug.showGraph"
 """The client's command that shows a target's graphs; arguments: URI, target."""
 COMPARE = "inductorDebug.compare"
 """The client's command that compares a backend and shows what came of it; arguments: URI, target."""
+SHOW_COMPILE_TIME = "inductorDebug.showCompileTime"
+"""The client's command that shows where compiling a target goes; arguments: URI, target."""
 SHOW_SIZES = "inductorDebug.showSizes"
 """The client's command that lets the user change the free sizes of a target; arguments: URI, target."""
 CHECK = "inductorDebug.check"
@@ -66,6 +69,11 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         if COMPARE in server.client.commands:
             title = _compare_title(server.numerics.of(document.path, target.name))
             lenses.append(_lens(line, title, uri, COMPARE, [uri, target.name]))
+        timed = server.compile_times.of(document.path, target.name)
+        if timed is not None and SHOW_COMPILE_TIME in server.client.commands:
+            earlier = "" if timed.text == document.text else ", before the last edit"
+            title = f"compile: {headline_of(timed.document)}{earlier}"
+            lenses.append(_lens(line, title, uri, SHOW_COMPILE_TIME, [uri, target.name]))
     lenses += _parts(server, update, outline, uri)
     if not lenses and update.report.status in _BROKEN:
         first = outline.modules[0].line if outline.modules else 0
@@ -217,6 +225,7 @@ def register(server: Server) -> None:
     server.listeners.append(hear)
     server.settings_listeners.append(refresh)
     server.numerics.listeners.append(lambda paths: refresh())
+    server.compile_times.listeners.append(refresh)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:

@@ -30,6 +30,7 @@ from inductor_debug.server.state.client_configuration import Configuration
 from inductor_debug.server.state.committed_costs import CommittedCosts
 from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug.server.state.known_comparisons import Numerics
+from inductor_debug.server.state.known_compile_times import CompileTimes
 from inductor_debug.server.state.notices import Notices
 from inductor_debug.server.state.unchecked import Unchecked
 from inductor_debug.server.state.workspace_results import WorkspaceResults
@@ -70,6 +71,7 @@ class Server(LanguageServer):
         self.notices = Notices(self.window_show_message)
         self.configuration = Configuration(self.notices, command_line=options.command_line)
         self.numerics = Numerics(self)
+        self.compile_times = CompileTimes()
         self.committed = CommittedCosts(self._costs_with)
         self.unchecked = Unchecked(self)
         self.workspace_results = WorkspaceResults(self)
