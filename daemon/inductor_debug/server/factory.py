@@ -8,7 +8,6 @@ from inductor_debug.server.features import code_actions, code_lenses, hover, inl
 from inductor_debug.server.state import (
     client_configuration,
     known_comparisons,
-    known_compile_times,
     notices,
     progress,
     synchronisation,
@@ -24,7 +23,6 @@ FEATURES = (
     progress,
     notices,
     known_comparisons,
-    known_compile_times,
     synchronisation,
     commands,
     code_actions,

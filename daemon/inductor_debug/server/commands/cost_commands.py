@@ -79,7 +79,7 @@ async def roofline(call: Call[TargetRequest]) -> ChartAnswer:
 async def compile_time(call: Call[TargetRequest]) -> ChartAnswer:
     """Tells where compiling the targets goes; from then on lenses above them say so in short."""
     performed = await _performed(call, COMPILE_TIMES, "Compiling")
-    call.server.compile_times.take(performed)
+    call.server.compile_times.take(call.request.uri, performed)
     documents = performed.documents(CompileTimeDocument)
     answer = _charted(call, performed, "compile-time", [document for document in documents if document.seconds])
     problem = next((document.problem for document in documents if document.problem), None)

@@ -69,7 +69,7 @@ def lenses_of(server: Server, uri: str) -> list[types.CodeLens]:
         if COMPARE in server.client.commands:
             title = _compare_title(server.numerics.of(document.path, target.name))
             lenses.append(_lens(line, title, uri, COMPARE, [uri, target.name]))
-        timed = server.compile_times.of(document.path, target.name)
+        timed = server.compile_times.of(uri, target.name)
         if timed is not None and SHOW_COMPILE_TIME in server.client.commands:
             earlier = "" if timed.text == document.text else ", before the last edit"
             title = f"compile: {headline_of(timed.document)}{earlier}"

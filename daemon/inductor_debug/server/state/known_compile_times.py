@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from inductor_debug_schema import CompileTimeDocument
 
 from inductor_debug.engine.orders.orders import Performed
-
-if TYPE_CHECKING:
-    from inductor_debug.server.state.server import Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,36 +19,24 @@ class TimedCompile:
 
 
 class CompileTimes:
-    """The newest compilation of each target of each file."""
+    """The newest compilation of each target of each document."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], TimedCompile] = {}
         self.listeners: list[Callable[[], None]] = []
 
-    def take(self, performed: Performed) -> None:
-        """Keeps what came of an order, in place of older ones."""
+    def take(self, uri: str, performed: Performed) -> None:
+        """Keeps what came of an order for a document, in place of older ones."""
         for document in performed.documents(CompileTimeDocument):
-            self._known[performed.report.path, document.target] = TimedCompile(performed.text, document)
+            self._known[uri, document.target] = TimedCompile(performed.text, document)
         for listener in self.listeners:
             listener()
 
-    def of(self, path: str, target: str) -> TimedCompile | None:
+    def of(self, uri: str, target: str) -> TimedCompile | None:
         """The newest compilation of a target."""
-        return self._known.get((path, target))
+        return self._known.get((uri, target))
 
-    def forget(self, path: str) -> None:
+    def forget(self, uri: str) -> None:
         """The document is closed."""
-        for key in [key for key in self._known if key[0] == path]:
+        for key in [key for key in self._known if key[0] == uri]:
             del self._known[key]
-
-
-def register(server: Server) -> None:
-    """Forgets what is known of a closed document."""
-
-    def closed(uri: str) -> None:
-        from inductor_debug.server.state.synchronisation import path_of
-
-        if path := path_of(uri):
-            server.compile_times.forget(path)
-
-    server.closed_listeners.append(closed)

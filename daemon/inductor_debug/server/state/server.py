@@ -77,7 +77,7 @@ class Server(LanguageServer):
         self.workspace_results = WorkspaceResults(self)
         self.listeners: list[Listener] = [self.unchecked.hear]
         self.opened_listeners: list[Callable[[str], None]] = []
-        self.closed_listeners: list[Callable[[str], None]] = [self.unchecked.forget]
+        self.closed_listeners: list[Callable[[str], None]] = [self.unchecked.forget, self.compile_times.forget]
         self.file_listeners: list[Callable[[set[str]], None]] = []
         self.settings_listeners: list[Callable[[], None]] = []
         self.ready = asyncio.Event()
