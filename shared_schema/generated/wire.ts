@@ -411,7 +411,7 @@ export interface ChangingState {
 }
 
 /**
- * `inductorDebug.memory`, `roofline` and `compileTime`: the artifacts are the documents of the targets, as JSON.
+ * `inductorDebug.memory` and others of one run, and `recording`: the artifacts are documents of one kind, as JSON.
  *
  * Where the run ended early, they are as far as it came, and `reason` says why it did, at `place`. Where it
  * `lacks_accelerator`, nothing came because of the one that is chosen: it is none, or nobody says how fast it is.
@@ -422,9 +422,15 @@ export interface ChartAnswer {
   readonly reason: string | null;
   readonly notes: readonly string[];
   readonly artifacts: readonly ArtifactReference[];
+  readonly kind: ChartKind;
   readonly place?: Location | null;
   readonly lacks_accelerator?: boolean;
 }
+
+/**
+ * What a page of charts shows.
+ */
+export type ChartKind = "memory" | "roofline" | "profile" | "compile-time";
 
 /**
  * `inductorDebug.check`: the analysis of a file in numbers; its findings are diagnostics.
@@ -2428,6 +2434,20 @@ export interface PricedRun {
 }
 
 /**
+ * A profile of steps that run with `backend`, the usual one where it is None.
+ *
+ * `trace` is the URI of a Chrome trace that was recorded of the target, which is read in place of a run. `training`
+ * adds the backward pass; where it is None, it belongs to the step if the target trains.
+ */
+export interface ProfileRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly backend?: string | null;
+  readonly training?: boolean | null;
+  readonly trace?: string | null;
+}
+
+/**
  * Profile steps of a target with each of `profiled_backends`, one after the other, or read the trace at `trace`.
  *
  * Of each there are at least `steps` steps, and more while `seconds` are left. `training` adds the backward pass;
@@ -3684,6 +3704,8 @@ export interface Commands {
   readonly "inductorDebug.memory": { readonly request: TargetRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.roofline": { readonly request: TargetRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.compileTime": { readonly request: TargetRequest; readonly answer: ChartAnswer };
+  readonly "inductorDebug.profile": { readonly request: ProfileRequest; readonly answer: ChartAnswer };
+  readonly "inductorDebug.recording": { readonly request: FileRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.accelerators": { readonly request: AnyFileRequest; readonly answer: AcceleratorList };
   readonly "inductorDebug.compareAccelerators": { readonly request: AcceleratorsRequest; readonly answer: AcceleratorsAnswer };
   readonly "inductorDebug.sizes": { readonly request: FileRequest; readonly answer: readonly TargetSizes[] };

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,6 +129,20 @@ def test_csv_has_a_row_for_everything(tmp_path: Path, capsys: pytest.CaptureFixt
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert {row["of"] for row in rows} == {"step", "idle", "expression", "kernel", "gap"}
     assert all(float(row["low"]) <= float(row["seconds"]) <= float(row["high"]) for row in rows)
+
+
+def test_html_is_the_editors_page_and_names_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace, page = recorded(tmp_path / "trace.json", with_stack=True), tmp_path / "profile.html"
+    assert main(["profile", "--trace", trace, "--format", "html", "-o", str(page)]) == 0
+    data = re.search(r'id="data">([^<]+)<', page.read_text(encoding="utf-8"))
+    assert data is not None
+    text = base64.b64decode(data[1]).decode()
+    charts = json.loads(text)
+    assert charts["kind"] == "profile"
+    (document,) = charts["documents"]
+    assert (document["trace"], document["steps"], document["tied"]) == ("trace.json", 3, "functions")
+    assert "model.py(11): forward" in {row["function"] for row in document["expressions"]}
+    assert str(tmp_path) not in text
 
 
 def test_what_cannot_be_measured_is_said_in_a_sentence(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inductor_debug_schema import ChartAnswer, CompileTimeDocument, from_wire
+from inductor_debug_schema import ChartAnswer, ChartKind, CompileTimeDocument, RunProfileDocument, from_wire
 from inductor_debug_schema.answers.memory_document import MemoryDocument
 from inductor_debug_schema.answers.roofline_document import RooflineDocument
 from server_harness import Process
@@ -37,14 +38,25 @@ class Net(nn.Module):
 """
 
 
-async def asked(serve: Serve, folder: Path, chart: str, *, text: str = MODEL, accelerator: str = "") -> ChartAnswer:
+async def asked(
+    serve: Serve, folder: Path, chart: str, *, text: str = MODEL, accelerator: str = "", **more: Any
+) -> ChartAnswer:
     choice = f'accelerator = "{accelerator}"\n' if accelerator else ""
     (folder / "pyproject.toml").write_text(f"[tool.inductor-debug]\n{choice}", encoding="utf-8")
     path = folder / "net.py"
     path.write_text(text, encoding="utf-8")
     client = await serve("--cache-folder", str(folder / "cache"))
     await client.initialize(processId=os.getpid(), workspaceFolders=[{"uri": folder.as_uri(), "name": "project"}])
-    params = {"command": f"inductorDebug.{chart}", "arguments": [{"uri": path.as_uri(), "target": "Net"}]}
+    params = {"command": f"inductorDebug.{chart}", "arguments": [{"uri": path.as_uri(), "target": "Net", **more}]}
+    answered = await client.request("workspace/executeCommand", params)
+    return from_wire(ChartAnswer, answered["result"])
+
+
+async def read(serve: Serve, path: Path) -> ChartAnswer:
+    """What the daemon makes of something that another run has recorded."""
+    client = await serve("--cache-folder", str(path.parent / "cache"))
+    await client.initialize(processId=os.getpid(), workspaceFolders=[{"uri": path.parent.as_uri(), "name": "project"}])
+    params = {"command": "inductorDebug.recording", "arguments": [{"uri": path.as_uri()}]}
     answered = await client.request("workspace/executeCommand", params)
     return from_wire(ChartAnswer, answered["result"])
 
@@ -110,6 +122,44 @@ async def test_what_does_not_run_is_told_with_its_place(serve: Serve, tmp_path: 
         assert [place.text for place in document.places][:2] == ["self.wide(x)", "self.wide(x).exp()"], (
             "as far as it ran"
         )
+
+
+async def test_a_profile_has_the_time_of_each_expression(serve: Serve, tmp_path: Path) -> None:
+    answer = await asked(serve, tmp_path, "profile", backend="eager", training=False, accelerator="h100")
+    assert (answer.reason, answer.kind) == (None, ChartKind.PROFILE)
+    document = from_wire(RunProfileDocument, kept(answer))
+    assert (document.target, document.side, document.training) == ("Net", "eager", False)
+    rows = {row.text: row for row in document.expressions}
+    assert {"self.wide(x)", "self.wide(x).exp()", "self.narrow(h)"} <= rows.keys()
+    assert all(row.time.seconds > 0 for row in rows.values())
+    assert rows["self.wide(x)"].bound_seconds
+
+
+async def test_why_there_is_no_profile_is_told(serve: Serve, tmp_path: Path) -> None:
+    answer = await asked(serve, tmp_path, "profile", trace=(tmp_path / "nowhere.json").as_uri())
+    assert answer.artifacts == []
+    assert "nowhere.json cannot be read" in (answer.reason or "")
+
+
+async def test_a_snapshot_and_a_trace_of_another_machine_open_without_a_model(serve: Serve, tmp_path: Path) -> None:
+    frames = [{"filename": str(tmp_path / "net.py"), "line": 14, "name": "forward"}]
+    (tmp_path / "net.py").write_text(MODEL, encoding="utf-8")
+    allocated = {"action": "alloc", "addr": 0, "size": 1000, "stream": 0, "frames": frames}
+    snapshot = tmp_path / "snapshot.pickle"
+    snapshot.write_bytes(pickle.dumps({"segments": [], "device_traces": [[allocated]]}))
+    answer = await read(serve, snapshot)
+    assert (answer.reason, answer.kind) == (None, ChartKind.MEMORY)
+    assert [place.text for place in from_wire(MemoryDocument, kept(answer)).places] == ["return self.narrow(h).relu()"]
+    snapshot.write_bytes(pickle.dumps({"device_traces": [[os.getcwd]]}))
+    refused = await read(serve, snapshot)
+    assert refused.artifacts == []
+    assert "containers, strings and numbers alone" in (refused.reason or "")
+    trace = tmp_path / "trace.json"
+    ran = {"ph": "X", "cat": "kernel", "name": "sgemm", "ts": 1, "dur": 5, "pid": 0, "tid": 7, "args": {}}
+    trace.write_text(json.dumps({"traceEvents": [ran]}), encoding="utf-8")
+    answer = await read(serve, trace)
+    assert (answer.reason, answer.kind) == (None, ChartKind.PROFILE)
+    assert [row.name for row in from_wire(RunProfileDocument, kept(answer)).kernels] == ["sgemm"]
 
 
 async def test_a_lens_tells_what_has_changed_since_the_commit(serve: Serve, tmp_path: Path) -> None:

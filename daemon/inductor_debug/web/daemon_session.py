@@ -34,6 +34,7 @@ _ABOUT_A_FILE = frozenset(
         "memory",
         "roofline",
         "compileTime",
+        "profile",
         "compareAccelerators",
         "cancel",
     ]
@@ -126,6 +127,8 @@ class DaemonSession:
         """
         if name in _ABOUT_A_FILE:
             self._file(str(request.get("uri", "")))
+            if request.get("trace"):
+                raise PageRequestError("pages read no traces")
         elif name not in _ABOUT_NONE:
             raise PageRequestError(f"pages have no command {name!r}")
         if token in self._running:

@@ -6,6 +6,7 @@ The big parts travel as artifacts; an answer names their files and has what fits
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Union
 
 from inductor_debug_schema.answers.bisect_document import BisectDocument
@@ -138,14 +139,24 @@ class SuggestAnswer(PagedOutcome):
     suggestions: list[SuggestionsDocument]
 
 
+class ChartKind(str, Enum):
+    """What a page of charts shows."""
+
+    MEMORY = "memory"
+    ROOFLINE = "roofline"
+    PROFILE = "profile"
+    COMPILE_TIME = "compile-time"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChartAnswer(OrderOutcome):
-    """`inductorDebug.memory`, `roofline` and `compileTime`: the artifacts are the documents of the targets, as JSON.
+    """`inductorDebug.memory` and others of one run, and `recording`: the artifacts are documents of one kind, as JSON.
 
     Where the run ended early, they are as far as it came, and `reason` says why it did, at `place`. Where it
     `lacks_accelerator`, nothing came because of the one that is chosen: it is none, or nobody says how fast it is.
     """
 
+    kind: ChartKind
     place: Union[Location, None] = None
     lacks_accelerator: bool = False
 

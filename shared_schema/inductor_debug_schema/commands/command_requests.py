@@ -68,6 +68,19 @@ class TransfersRequest(PageRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProfileRequest(TargetRequest):
+    """A profile of steps that run with `backend`, the usual one where it is None.
+
+    `trace` is the URI of a Chrome trace that was recorded of the target, which is read in place of a run. `training`
+    adds the backward pass; where it is None, it belongs to the step if the target trains.
+    """
+
+    backend: Union[str, None] = None
+    training: Union[bool, None] = None
+    trace: Union[str, None] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkspaceRequest:
     """Folders by their URIs; all of the workspace where there are none."""
 

@@ -41,6 +41,7 @@ from inductor_debug_schema.commands.command_requests import (
     GraphRequest,
     OutlineRequest,
     PageRequest,
+    ProfileRequest,
     ReportRequest,
     ReproRequest,
     SetSizesRequest,
@@ -89,6 +90,8 @@ SUGGEST = Command[PageRequest, SuggestAnswer]("inductorDebug.suggest")
 MEMORY = Command[TargetRequest, ChartAnswer]("inductorDebug.memory")
 ROOFLINE = Command[TargetRequest, ChartAnswer]("inductorDebug.roofline")
 COMPILE_TIME = Command[TargetRequest, ChartAnswer]("inductorDebug.compileTime")
+PROFILE = Command[ProfileRequest, ChartAnswer]("inductorDebug.profile")
+RECORDING = Command[FileRequest, ChartAnswer]("inductorDebug.recording")
 ACCELERATORS = Command[AnyFileRequest, AcceleratorList]("inductorDebug.accelerators")
 COMPARE_ACCELERATORS = Command[AcceleratorsRequest, AcceleratorsAnswer]("inductorDebug.compareAccelerators")
 SIZES = Command[FileRequest, list[TargetSizes]]("inductorDebug.sizes")
@@ -119,6 +122,8 @@ COMMANDS: tuple[Command[Any, Any], ...] = (
     MEMORY,
     ROOFLINE,
     COMPILE_TIME,
+    PROFILE,
+    RECORDING,
     ACCELERATORS,
     COMPARE_ACCELERATORS,
     SIZES,

@@ -1,34 +1,46 @@
-/** One tab with the chart of one target. It says when the file has been saved since; running again is the user's choice. */
+/** One tab with charts of one run. It says when the file has been saved since; running again is the user's choice. */
 
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { ChartAnswer, CompileTimeDocument, MemoryDocument, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import type { ChartAnswer, CompileTimeDocument, MemoryDocument, RooflineDocument, RunProfileDocument } from "../../../shared_schema/generated/wire.js";
 import type { Charts, ToHost, ToPage } from "../../webview/charts/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
 import { carryOutIn, messageOf, type Order, reasonOf } from "../orders/orders.js";
 import { PageTab } from "../pages/pageTab.js";
-import type { Subject } from "../server/protocol.js";
 import type { Context } from "../services/context.js";
+import type { About } from "../services/activePages.js";
 
-const { t } = vscode.l10n;
+/** The daemon's commands that are answered with charts. */
+type ChartCommand = "inductorDebug.memory" | "inductorDebug.roofline" | "inductorDebug.profile" | "inductorDebug.recording" | "inductorDebug.compileTime";
 
-export type ChartKind = Charts["kind"];
-const COMMANDS = { memory: "inductorDebug.memory", roofline: "inductorDebug.roofline", "compile-time": "inductorDebug.compileTime" } as const;
+/** What a tab shows. */
+export interface Chart {
+  readonly title: string;
+  /** The order, with the backend that was chosen in the page where one can be. */
+  readonly order: (backend: string) => Order<ChartCommand>;
+  /** The target; undefined of what another run has recorded. */
+  readonly about: About | undefined;
+  /** Whether the page lets one choose a backend. */
+  readonly runsBackends: boolean;
+}
+
 type Heard = Exclude<ToHost, { type: "ready" | "reveal" }>;
+const { t } = vscode.l10n;
 
 export class ChartPanel extends PageTab<Heard, ToPage> {
   private charts: Charts | undefined;
   private state: PageState = { kind: "shown", note: "" };
   private lacksAccelerator = false;
   private running: vscode.CancellationTokenSource | undefined;
+  private backend = "inductor";
 
-  constructor(context: Context, panel: vscode.WebviewPanel, private readonly kind: ChartKind, private readonly subject: Subject, closed: () => void) {
-    super(context, panel, "charts", null, closed, () => subject);
-    panel.title = titleOf(kind, subject.target);
+  constructor(context: Context, panel: vscode.WebviewPanel, private readonly chart: Chart, closed: () => void) {
+    super(context, panel, "charts", null, closed, () => chart.about);
+    panel.title = chart.title;
     this.disposables.push(vscode.workspace.onDidSaveTextDocument((document) => {
       const settled = this.charts !== undefined && this.state.kind === "shown";
-      if (settled && document.uri.toString() === subject.uri) this.tell({ kind: "shown", note: t("The file has been saved since; run again to see what it takes now.") });
+      if (settled && document.uri.toString() === chart.about?.uri) this.tell({ kind: "shown", note: t("The file has been saved since; run again to see what it takes now.") });
     }));
   }
 
@@ -36,20 +48,19 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
     this.panel.reveal(undefined, true);
   }
 
-  /** Has the daemon run the target, and shows what came of it. */
+  /** Has the daemon run the target or read the recording, and shows what came of it. */
   async run(): Promise<void> {
     this.running?.cancel();
     const running = new vscode.CancellationTokenSource();
     this.running = running;
     const mine = (): boolean => this.running === running;
-    const what = workOf(this.kind, this.subject.target);
     const tell = (state: PageState): void => { if (mine()) this.tell(state); };
-    const order: Order<(typeof COMMANDS)[ChartKind]> = { title: what, command: COMMANDS[this.kind], request: { ...this.subject } };
+    const order = this.chart.order(this.backend);
     try {
       const answer = await carryOutIn(this.context, tell, order, running.token);
-      if (answer && mine()) await this.take(what, answer);
+      if (answer && mine()) await this.take(order.title, answer);
     } catch (error) {
-      tell({ kind: "failed", what, why: messageOf(error) });
+      tell({ kind: "failed", what: order.title, why: messageOf(error) });
     } finally {
       if (mine()) this.running = undefined;
       running.dispose();
@@ -62,11 +73,13 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
   }
 
   protected override async hear(message: Heard): Promise<void> {
-    if (message.type === "cancel") this.running?.cancel();
-    else if (message.type === "chooseAccelerator") {
-      await vscode.commands.executeCommand("inductorDebug.chooseAccelerator");
-      await this.run();
-    } else await this.run();
+    if (message.type === "cancel") {
+      this.running?.cancel();
+      return;
+    }
+    if (message.type === "chooseAccelerator") await vscode.commands.executeCommand("inductorDebug.chooseAccelerator");
+    else if (message.type === "backend") this.backend = message.backend;
+    await this.run();
   }
 
   protected override async filled(): Promise<void> {
@@ -78,7 +91,7 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
     const texts = await Promise.all(answer.artifacts.map(({ path }) => readFile(path, "utf8")));
     this.lacksAccelerator = answer.lacks_accelerator === true;
     if (texts.length > 0) {
-      this.charts = chartsOf(this.kind, texts);
+      this.charts = chartsOf(answer.kind, texts, this.chart.runsBackends ? this.backend : undefined);
       await this.send({ type: "charts", charts: this.charts });
       const early = answer.reason ?? answer.notes.join(" ");
       this.tell({ kind: "shown", note: answer.reason == null ? early : t("As far as it came: {0}", early) });
@@ -94,29 +107,7 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
   }
 }
 
-function titleOf(kind: ChartKind, target: string): string {
-  switch (kind) {
-    case "memory":
-      return t("Memory: {0}", target);
-    case "roofline":
-      return t("Roofline: {0}", target);
-    case "compile-time":
-      return t("Compile Time: {0}", target);
-  }
-}
-
-function workOf(kind: ChartKind, target: string): string {
-  switch (kind) {
-    case "memory":
-      return t("Running {0} for its memory", target);
-    case "roofline":
-      return t("Counting what {0} costs", target);
-    case "compile-time":
-      return t("Compiling {0} under a clock", target);
-  }
-}
-
-function chartsOf(kind: ChartKind, texts: readonly string[]): Charts {
+function chartsOf(kind: ChartAnswer["kind"], texts: readonly string[], backend: string | undefined): Charts {
   switch (kind) {
     case "memory":
       return { kind, documents: texts.map((text) => JSON.parse(text) as MemoryDocument) };
@@ -124,5 +115,7 @@ function chartsOf(kind: ChartKind, texts: readonly string[]): Charts {
       return { kind, documents: texts.map((text) => JSON.parse(text) as RooflineDocument) };
     case "compile-time":
       return { kind, documents: texts.map((text) => JSON.parse(text) as CompileTimeDocument) };
+    case "profile":
+      return { kind, documents: texts.map((text) => JSON.parse(text) as RunProfileDocument), backend };
   }
 }

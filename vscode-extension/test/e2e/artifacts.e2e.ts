@@ -27,18 +27,7 @@ beforeAll(async () => {
 
 const graphFrame = (): Promise<Frame> => drawnGraph(window);
 
-async function openFromExplorer(): Promise<void> {
-  const folder = window.page.locator(".explorer-folders-view .monaco-list-row", { hasText: "torch_compile_debug" }).first();
-  await folder.waitFor();
-  await folder.click({ button: "right" });
-  const item = window.page.locator(".context-view .action-label, .monaco-menu .action-label", { hasText: "Open Compiler Artifacts" }).first();
-  await item.waitFor();
-  // A menu that has just opened takes no click yet, so that the one that opened it does not choose.
-  await until("the menu takes the click", async () => {
-    await item.click({ timeout: 1000 }).catch(() => undefined);
-    return !(await item.isVisible());
-  });
-}
+const openFromExplorer = (): Promise<void> => window.fromExplorer("torch_compile_debug", "Open Compiler Artifacts");
 
 test("the menu of a folder opens its compile beside the source, kernels and all", async () => {
   await openFromExplorer();

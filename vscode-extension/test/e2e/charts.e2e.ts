@@ -1,11 +1,12 @@
-/** Charts in a real VS Code: the memory of a target, clicks that lead to its expressions, and a roofline once there is an accelerator. */
+/** Charts in a real VS Code: the memory of a target, clicks that lead to its expressions, its profile, a snapshot, and a roofline once there is an accelerator. */
 
+import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { until } from "./harness.js";
+import { PYTHON, until } from "./harness.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
@@ -23,6 +24,14 @@ class Net(nn.Module):
     def forward(self, x):
         h = self.wide(x).exp()
         return self.narrow(h).relu()
+`;
+
+/** What `torch.cuda.memory._dump_snapshot` writes, of one allocation in line 13. */
+const SNAPSHOT = `import pickle, sys
+frames = [{"filename": sys.argv[1] + "/net.py", "line": 13, "name": "forward"}]
+allocated = {"action": "alloc", "addr": 0, "size": 1 << 20, "stream": 0, "frames": frames}
+with open(sys.argv[1] + "/snapshot.pickle", "wb") as file:
+    pickle.dump({"segments": [], "device_traces": [[allocated]]}, file)
 `;
 
 let window: Window;
@@ -43,6 +52,8 @@ async function press(what: string, selector: string): Promise<void> {
 
 beforeAll(async () => {
   window = await sharedWindow({ "net.py": MODEL, "pyproject.toml": "" }, { viewport: { width: 1600, height: 900 } });
+  const written = spawnSync(PYTHON, ["-c", SNAPSHOT, window.folder], { encoding: "utf8" });
+  if (written.status !== 0) throw new Error(written.stderr);
   await window.openFile("net.py");
   await until("the target has been checked", async () => (await window.lenses()).some((text) => text.startsWith("capture: ")));
 });
@@ -56,6 +67,22 @@ test("the memory over the run stands beside the file, and a row leads to the exp
   expect(await frame?.locator(".moment tbody td").allInnerTexts()).toContain("wide.weight");
   await press("an expression is clicked", ".moment button.link:has-text('self.wide(x)')");
   await until("it is selected", async () => /Ln 13, Col \d+ \(\d+ selected\)/u.test(await window.page.locator(".statusbar").innerText()));
+});
+
+test("a profile runs the target, and a row leads to the expression that took the time", async () => {
+  await window.run("Inductor Debug: Profile This Target");
+  await until("the profile is there", () => window.frameText(/Net, inductor, on the CPU[\s\S]*A step took[\s\S]*self\.wide\(x\)/u));
+  await window.screenshot("charts-profile");
+  await press("an expression is clicked", "section.profile td button.link:has-text('self.narrow(h)')");
+  await until("it is selected", async () => /Ln 14, Col \d+ \(\d+ selected\)/u.test(await window.page.locator(".statusbar").innerText()));
+});
+
+test("a memory snapshot of another machine opens from the explorer, and a row leads to the line that allocated", async () => {
+  await window.fromExplorer("snapshot.pickle", "Open a Memory Snapshot or a Profile");
+  await until("its memory is there", async () => (await frameWith("section[aria-label='Memory of snapshot.pickle, device 0'] canvas")) !== undefined);
+  await window.screenshot("charts-snapshot");
+  await press("what allocated is clicked", "section[aria-label^='Memory of snapshot'] .moment td button.link");
+  await until("its line is selected", async () => /Ln 13, Col \d+ \(\d+ selected\)/u.test(await window.page.locator(".statusbar").innerText()));
 });
 
 test("a roofline asks for an accelerator, and comes once one is chosen", async () => {

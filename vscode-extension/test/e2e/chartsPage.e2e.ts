@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 
-import type { CompileTimeDocument, CostBound, ExpressionCost, MemoryDocument, MemoryPiece, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import type { CompileTimeDocument, CostBound, ExpressionCost, ExpressionTime, MemoryDocument, MemoryPiece, RooflineDocument, RunProfileDocument } from "../../../shared_schema/generated/wire.js";
 import { EVIL, openPage, OUT, THEMES } from "./browser.js";
 import { SCREENSHOTS } from "./harness.js";
 import { ROOT } from "./setup.mjs";
@@ -78,6 +78,18 @@ function compileTime(): CompileTimeDocument {
   };
 }
 
+const time = (share: number, calls = 1) => ({ seconds: share * 0.02, low: share * 0.019, high: share * 0.022, calls, share });
+const TIMED: readonly [string, number, boolean, number][] = [
+  ["self.attention(queries, keys, values)", 0.4, false, 0.004], ["torch.softmax(scores, dim=-1)", 0.2, false, 0], ["self.attention(queries, keys, values)", 0.15, true, 0.002], [EVIL, 0.05, false, 0.0005],
+];
+const PROFILE: RunProfileDocument = {
+  schema: 1, target: "Attention", path: PATH, side: "inductor", trace: "", training: true, device: "cuda", device_title: "NVIDIA A100-SXM4-80GB", threads: 0, accelerator: "a100-80gb", title: "NVIDIA A100", bound_seconds: 0.0144, comparable: true,
+  steps: 10, step: time(1), idle: time(0.2), tied: "expressions", tied_share: 0.97, notes: ["A note of the run."], problem: "",
+  expressions: TIMED.map(([text, share, backward, bound], at): ExpressionTime => ({ path: PATH, range: rangeOf(10 + (at % 3 === 2 ? 0 : at)), text, function: "", backward, kernels: { triton_per_fused_softmax_0: 3 }, modules: ["layers.0"], time: time(share, 3), cost: null, bound_seconds: bound })),
+  kernels: [{ name: "triton_per_fused_softmax_0", kind: "generated", backward: false, places: [10, 11, 12, 13].map((line) => ({ path: PATH, range: rangeOf(line) })), functions: [], modules: [], time: time(0.3, 3), bound_seconds: 0.001 }],
+  gaps: [{ after: "aten::mm", before: EVIL, after_place: { path: PATH, range: rangeOf(10) }, before_place: null, time: time(0.1) }],
+};
+
 interface Opened { readonly page: Page; readonly faults: string[]; readonly said: () => Promise<{ type: string }[]> }
 
 async function open({ theme = "dark", width = 900 }: { theme?: keyof typeof THEMES; width?: number } = {}): Promise<Opened> {
@@ -97,6 +109,7 @@ const say = (page: Page, message: object): Promise<void> => page.evaluate((data)
 const MEMORY = { type: "charts", charts: { kind: "memory", documents: [memory()] } };
 const TIMES = { type: "charts", charts: { kind: "compile-time", documents: [compileTime()] } };
 const ROOFS = { type: "charts", charts: { kind: "roofline", documents: [ROOFLINE] } };
+const STEPS = { type: "charts", charts: { kind: "profile", documents: [PROFILE], backend: "inductor" } };
 
 /** How many colours stand on the canvas. */
 const colours = (page: Page): Promise<number> => page.evaluate(() => {
@@ -211,6 +224,42 @@ test("the roofline: dots by keys, the largest share first, rows that sort and le
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Crosses ↓");
   await page.getByRole("combobox", { name: "Rows are" }).selectOption("module");
   expect(await page.locator("tbody tr td:nth-child(7)").allInnerTexts()).toEqual(["Attention"]);
+});
+
+test.each(LOOKS)("a profile in %s at %i pixels: one step, rows with times beside bounds, nothing becomes markup", async (theme, width) => {
+  const { page, faults } = await open({ theme, width });
+  await say(page, STEPS);
+  await page.screenshot({ path: join(SCREENSHOTS, `charts-profile-${theme}-${String(width)}.png`) });
+  expect(await page.locator(".step .part").count()).toBe(PROFILE.expressions.length + 1); // and the time in which nothing computed
+  expect(await page.locator("section.profile").innerText()).toMatch(/Attention, inductor, on NVIDIA A100-SXM4-80GB[\s\S]*A step took 20 ms \(forward and backward; the median of 10 steps[\s\S]*The step took 1\.39 × that\.[\s\S]*A note of the run\./u);
+  expect(await page.locator("tbody tr td:nth-child(4)").allInnerTexts()).toEqual(["2", "–", "1.5", "2"]);
+  expect(await page.evaluate("document.documentElement.scrollWidth"), "tables scroll, the page does not").toBeLessThanOrEqual(width);
+  expect(await page.evaluate("globalThis.ran")).toBeUndefined();
+  expect(faults).toEqual([]);
+});
+
+test("a profile leads to the code from its step, its expressions and its kernels, sorts, and runs with another backend", async () => {
+  const { page, said } = await open();
+  await say(page, STEPS);
+  await said();
+  await page.locator(".step .part").nth(2).focus();
+  expect(await page.locator("p.said").innerText()).toContain("(backward) · 15 % · 3 ms · triton_per_fused_softmax_0 ×3 · attention.py:11");
+  await page.keyboard.press("Enter");
+  expect(await said()).toMatchObject([{ type: "reveal", place: { path: PATH, range: rangeOf(10) }, focus: true }]);
+  await page.locator("td button.link").nth(1).click();
+  expect(await said()).toMatchObject([{ type: "reveal", place: { range: rangeOf(11) } }]);
+  await page.getByRole("button", { name: "× bound" }).click();
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("× bound ↓");
+  await page.getByRole("combobox", { name: "Rows are" }).selectOption("kernel");
+  expect(await page.locator("tbody").innerText()).toContain("attention.py:11, attention.py:12, attention.py:13 and 1 more");
+  await page.locator("td button.link").nth(2).click();
+  expect(await said()).toMatchObject([{ type: "reveal", place: { range: rangeOf(12) } }]);
+  await page.getByRole("combobox", { name: "Rows are" }).selectOption("gap");
+  expect(await page.locator("tbody").innerText()).toContain("after aten::mm, before <img");
+  await page.getByRole("combobox", { name: "Backend" }).selectOption("eager");
+  expect(await said()).toEqual([{ type: "backend", backend: "eager" }]);
+  await say(page, { type: "charts", charts: { kind: "profile", documents: [{ ...PROFILE, step: null, idle: null, problem: "the model raised" }] } });
+  expect(await page.getByRole("alert").innerText()).toBe("Not measured: the model raised");
 });
 
 test("without an accelerator one can be chosen from the page, and what came before goes", async () => {

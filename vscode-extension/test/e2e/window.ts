@@ -69,6 +69,20 @@ export class Window {
     await this.pick("F1", `>${title}`, this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }));
   }
 
+  /** Chooses an entry of the explorer's menu of a file or folder. */
+  async fromExplorer(name: string, entry: string): Promise<void> {
+    const row = this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).first();
+    await row.waitFor();
+    await row.click({ button: "right" });
+    const item = this.page.locator(".context-view .action-label, .monaco-menu .action-label", { hasText: entry }).first();
+    await item.waitFor();
+    // A menu that has just opened takes no click yet, so that the one that opened it does not choose.
+    await until("the menu takes the click", async () => {
+      await item.click({ timeout: 1000 }).catch(() => undefined);
+      return !(await item.isVisible());
+    });
+  }
+
   /** Reloads as a user does: VS Code keeps its state first, which it may not have done when the browser reloads. */
   async reload(): Promise<void> {
     const loaded = this.page.waitForEvent("load");

@@ -2,9 +2,10 @@
 
 import { expect, test } from "vitest";
 
-import type { CompileTimeDocument, CostBound, ExpressionCost, MemoryDocument, MemoryPiece, RooflineDocument } from "../../../shared_schema/generated/wire.js";
+import type { CompileTimeDocument, CostBound, ExpressionCost, ExpressionTime, MemoryDocument, MemoryPiece, RooflineDocument, RunProfileDocument } from "../../../shared_schema/generated/wire.js";
 import { depthOf, layOut, partsOf, rowsOf as timesOf, type Slab, slabsOf } from "../../webview/charts/compileTimeModel.js";
 import { bandsOf, byteTicks, heldAt, modulesIn, MOST_MODULES, totalsOf } from "../../webview/charts/memoryModel.js";
+import { MOST_PARTS, overBound, partsOf as stepOf, profileRows, sortedProfile } from "../../webview/charts/profileModel.js";
 import { decades, dotsOf, extentOf, rowsOf, shareWithoutDots, sortedRows } from "../../webview/charts/rooflineModel.js";
 import { inPercent, inSeconds, inThousands } from "../../webview/shared/figures.js";
 
@@ -138,4 +139,41 @@ test("tables of compile time: expressions lead to their place, equal layers are 
   expect(timesOf(TIMES, "phase", true).map(({ name, seconds }) => [name, seconds])).toEqual([["lowering", 6], ["tracing the code", 4]]);
   expect(partsOf(TIMES)).toEqual([["Inductor", 6], ["Dynamo", 4]]);
   expect(outline(slabsOf({ ...TIMES, compile_phases: [], slices: { phases: [], modules: [], expressions: [], seconds: [] } }, true))).toBe("target Net: 0");
+});
+
+function timed(text: string, share: number, more: Partial<ExpressionTime> = {}): ExpressionTime {
+  const range = { start: { line: text.length, character: 0 }, end: { line: text.length, character: 3 } };
+  return { path: "/net.py", range, text, function: "", backward: false, kernels: { "aten::mm": 2, "aten::t": 1 }, modules: [""], time: { seconds: share, low: share, high: share, calls: 3, share }, cost: null, bound_seconds: null, ...more };
+}
+
+function profile(expressions: readonly ExpressionTime[], idle: number): RunProfileDocument {
+  const time = (share: number) => ({ seconds: share, low: share, high: share, calls: 1, share });
+  return {
+    schema: 1, target: "Net", path: "/net.py", side: "inductor", trace: "", training: true, device: "cpu", device_title: "", threads: 2, accelerator: "", title: "", bound_seconds: null, comparable: false, steps: 3,
+    step: time(1), idle: time(idle), tied: "expressions", tied_share: 1, expressions, notes: [], problem: "",
+    kernels: [{ name: "cpp_fused_mm", kind: "generated", backward: false, places: [], functions: ["net.py(3): forward"], modules: ["head"], time: time(0.5), bound_seconds: 0 }],
+    gaps: [{ after: "", before: "aten::mm", after_place: null, before_place: { path: "/net.py", range: { start: { line: 1, character: 0 }, end: { line: 1, character: 3 } } }, time: time(0.1) }],
+  };
+}
+
+test("a step is its longest expressions, both directions in one colour, then all others, then the time in which nothing computed", () => {
+  const parts = stepOf(profile([timed("a", 0.4), timed("bb", 0.2), timed("a", 0.2, { backward: true })], 0.2));
+  expect(parts.map(({ kind, row, group, width }) => [kind, row?.text, group, Number(width.toFixed(3))])).toEqual([["expression", "a", 0, 0.4], ["expression", "bb", 1, 0.2], ["expression", "a", 0, 0.2], ["idle", undefined, MOST_PARTS + 1, 0.2]]);
+  const many = stepOf(profile(Array.from({ length: 20 }, (_none, at) => timed("x".repeat(at + 1), 0.05)), 0));
+  expect(many.map(({ kind }) => kind)).toEqual([...Array.from({ length: MOST_PARTS }, () => "expression"), "rest"]);
+  expect(many.at(-1)?.share).toBeCloseTo(0.05 * (20 - MOST_PARTS));
+  const beside = stepOf(profile([timed("a", 0.9), timed("bb", 0.6)], 0)); // two streams of a device at once
+  expect(beside.reduce((all, { width }) => all + width, 0)).toBeCloseTo(1);
+});
+
+test("rows of a profile: by expression, by kernel, by gap; what is fused is no multiple of its bound", () => {
+  const shown = profile([timed("a", 0.4, { bound_seconds: 0.1 }), timed("bb", 0.5, { bound_seconds: 0 }), timed("", 0.1, { path: null, range: null, function: "net.py(3): forward" })], 0);
+  const rows = profileRows(shown, "expression");
+  expect(rows.map(({ name, detail, places }) => [name, detail, places.length])).toEqual([["a", "aten::mm ×2, aten::t", 1], ["bb", "aten::mm ×2, aten::t", 1], ["net.py(3): forward", "aten::mm ×2, aten::t", 0]]);
+  expect(rows.map(overBound)).toEqual([4, undefined, undefined]);
+  expect(sortedProfile(rows, "share", true).map(({ name }) => name)).toEqual(["bb", "a", "net.py(3): forward"]);
+  expect(sortedProfile(rows, "over", true)[0]?.name).toBe("a");
+  expect(sortedProfile(rows, "name", false)[0]?.name).toBe("a");
+  expect(profileRows(shown, "kernel").map(({ name, detail }) => [name, detail])).toEqual([["cpp_fused_mm", "net.py(3): forward, head"]]);
+  expect(profileRows(shown, "gap").map(({ name, detail, places }) => [name, detail, places.length])).toEqual([["", "aten::mm", 1]]);
 });

@@ -44,6 +44,7 @@ class Browser {
       { name: t("Memory"), title: t("What is alive at each operation"), open: (file, target) => { this.page(file, target, t("Memory"), (subject) => new ChartPage(this.around, subject, "memory")); } },
       { name: t("Roofline"), title: t("What each expression costs at least"), open: (file, target) => { this.page(file, target, t("Roofline"), (subject) => new ChartPage(this.around, subject, "roofline")); } },
       { name: t("Compile Time"), title: t("Where compiling goes"), open: (file, target) => { this.page(file, target, t("Compile Time"), (subject) => new ChartPage(this.around, subject, "compile-time")); } },
+      { name: t("Profile"), title: t("What each expression takes when it runs"), open: (file, target) => { this.page(file, target, t("Profile"), (subject) => new ChartPage(this.around, subject, "profile")); } },
       this.written(t("Bisect"), t("Which layer of the compiler goes wrong"), true, (subject, listening) => this.daemon.perform("bisect", { ...subject, format: "html" }, listening)),
       this.written(t("Transfers"), t("What crosses to the accelerator"), false, (subject, listening, values) => this.daemon.perform("transfers", { ...subject, values, format: "html" }, listening)),
       this.written(t("Suggest"), t("What makes it faster"), false, (subject, listening) => this.daemon.perform("suggest", { ...subject, format: "html" }, listening)),
@@ -110,6 +111,7 @@ class Browser {
       if ("verdict" in document && "blame" in document) return new ComparisonPage(this.around, subject, { backend: (document as DiffDocument).backend }, document as DiffDocument);
       if ("pieces" in document && "operations" in document) return new ChartPage(this.around, subject, "memory", chartsOf("memory", [text]));
       if ("compile_phases" in document) return new ChartPage(this.around, subject, "compile-time", chartsOf("compile-time", [text]));
+      if ("tied_share" in document) return new ChartPage(this.around, subject, "profile", chartsOf("profile", [text]));
       if ("ceilings" in document) return new ChartPage(this.around, subject, "roofline", chartsOf("roofline", [text]));
     }
     this.source.showText(one.title, text, one.media_type === "text/x-python" ? "python" : "text");

@@ -7,7 +7,11 @@ import { CompileTimeView } from "./compileTimeView.js";
 import { MemoryView } from "./memoryView.js";
 import type { Charts, ToHost, ToPage } from "./messages.js";
 import type { Reveal } from "./places.js";
+import { ProfileView } from "./profileView.js";
 import { RooflineView } from "./rooflineView.js";
+
+/** What everybody has; the one that was asked for is added. */
+const BACKENDS = ["inductor", "eager"];
 
 export class App {
   private readonly content = element("main");
@@ -39,7 +43,7 @@ export class App {
     const { tell, reveal } = this;
     const [title, views] = viewsOf(charts, reveal);
     const again = tell && iconButton("refresh", t("Run again"), () => { tell({ type: "refresh" }); });
-    this.content.replaceChildren(...(views.length > 0 ? [element("header", {}, element("h1", {}, title), again), ...views.map((view) => view.element)] : []));
+    this.content.replaceChildren(...(views.length > 0 ? [element("header", {}, element("h1", {}, title), tell && backends(charts, tell), again), ...views.map((view) => view.element)] : []));
   }
 }
 
@@ -52,5 +56,17 @@ function viewsOf(charts: Charts, reveal: Reveal | undefined): [string, { readonl
       return [t("Roofline"), charts.documents.map((shown) => new RooflineView(shown, reveal))];
     case "compile-time":
       return [t("Compile time"), charts.documents.map((shown) => new CompileTimeView(shown, reveal))];
+    case "profile":
+      return [t("Profile"), charts.documents.map((shown) => new ProfileView(shown, reveal))];
   }
+}
+
+/** What the steps of a profile run with, where that can be chosen. */
+function backends(charts: Charts, tell: (message: ToHost) => void): HTMLElement | undefined {
+  if (charts.kind !== "profile" || charts.backend === undefined) return undefined;
+  const { backend } = charts;
+  const all = [...new Set([...BACKENDS, backend])];
+  const choice = element("select", { "aria-label": t("Backend"), onchange: () => { tell({ type: "backend", backend: choice.value }); } },
+    ...all.map((name) => element("option", { value: name, selected: name === backend }, name)));
+  return choice;
 }

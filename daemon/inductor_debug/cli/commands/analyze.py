@@ -29,7 +29,7 @@ from inductor_debug.cli.support.captured import is_artifact, read_statistics
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
-from inductor_debug.engine.live_tensors.memory_snapshot import read_snapshot
+from inductor_debug.engine.live_tensors.memory_snapshot import SUFFIXES, read_snapshot
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
 from inductor_debug.engine.orders.compiling import COMPILE_TIMES
 from inductor_debug.engine.orders.made_documents import guards_of, shapes_of, statistics_of
@@ -157,7 +157,7 @@ TYPES: dict[str, Type[Any]] = {
         ),
         text=lambda document, view: MemoryText(view.places, view.sources, view.styler).text(document),
         read=lambda path: read_snapshot(path, texts_as_ran(path, "")),
-        kept=(".pickle", ".pkl"),
+        kept=SUFFIXES,
         stages=(Stage.PREVIEW,),
         svg=lambda documents, view: memory_chart(documents, view.places),
         html=lambda documents, view: memory_html(documents, view.places.shown),

@@ -28,6 +28,15 @@ _LIBRARIES = ("site-packages", "dist-packages", "<")
 _MOST_HELD = 1000
 
 
+SUFFIXES = (".pickle", ".pkl")
+"""How files of snapshots are called."""
+
+
+def is_snapshot(path: str) -> bool:
+    """Whether the file is meant to be a snapshot, by its name."""
+    return path.lower().endswith(SUFFIXES)
+
+
 class _Unpickler(pickle.Unpickler):
     """Loads no classes and no functions, which is all that could run code."""
 

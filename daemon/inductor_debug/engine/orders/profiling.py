@@ -12,6 +12,8 @@ BACKENDS = ("inductor",)
 """What is profiled where nobody says."""
 STEPS = 10
 SECONDS = 2.0
+_LONGEST = 600.0
+"""Seconds of the whole order where nobody says: a large model is compiled for minutes."""
 
 
 def profile_order(
@@ -24,4 +26,4 @@ def profile_order(
     timeout: float | None = None,
 ) -> Order:
     """Profiles targets with each of `backends`, or reads the trace at `trace`; `timeout` is for the whole order."""
-    return Order(ProfileRunTask(list(backends), steps, seconds, training, trace), timeout=timeout)
+    return Order(ProfileRunTask(list(backends), steps, seconds, training, trace), timeout=timeout or _LONGEST)

@@ -1,18 +1,24 @@
-"""`analyze --format html`: the editor's page of charts as one file, with the documents in it."""
+"""`--format html` of `analyze` and `profile`: the editor's page of charts as one file, with the documents in it."""
 
 from __future__ import annotations
 
+import dataclasses
+import os
 from collections.abc import Callable, Sequence
 
-from inductor_debug_schema import CompileTimeDocument, to_wire
+from inductor_debug_schema import CompileTimeDocument, ExpressionTime, KernelTime, RunProfileDocument, to_wire
 from inductor_debug_schema.answers.memory_document import MemoryDocument
 from inductor_debug_schema.answers.roofline_document import RooflineDocument
 
 from inductor_debug.report.data_pages import page_with, with_names
+from inductor_debug.traces.chrome_trace import own_function
+
+Shown = Callable[[str], str]
+"""What to call the file at an absolute path."""
 
 
-def memory_html(documents: Sequence[MemoryDocument], shown: Callable[[str], str]) -> str:
-    """The page with the memory over each run; `shown` says what to call the file at an absolute path.
+def memory_html(documents: Sequence[MemoryDocument], shown: Shown) -> str:
+    """The page with the memory over each run.
 
     Raises:
         PageError: this installation has no such page.
@@ -20,7 +26,7 @@ def memory_html(documents: Sequence[MemoryDocument], shown: Callable[[str], str]
     return page_with("charts", {"kind": "memory", "documents": with_names(to_wire(list(documents)), shown)})
 
 
-def roofline_html(documents: Sequence[RooflineDocument], shown: Callable[[str], str]) -> str:
+def roofline_html(documents: Sequence[RooflineDocument], shown: Shown) -> str:
     """The same with the rooflines.
 
     Raises:
@@ -29,10 +35,42 @@ def roofline_html(documents: Sequence[RooflineDocument], shown: Callable[[str], 
     return page_with("charts", {"kind": "roofline", "documents": with_names(to_wire(list(documents)), shown)})
 
 
-def compile_time_html(documents: Sequence[CompileTimeDocument], shown: Callable[[str], str]) -> str:
+def compile_time_html(documents: Sequence[CompileTimeDocument], shown: Shown) -> str:
     """The same with where compiling goes.
 
     Raises:
         PageError: this installation has no such page.
     """
     return page_with("charts", {"kind": "compile-time", "documents": with_names(to_wire(list(documents)), shown)})
+
+
+def profile_html(documents: Sequence[RunProfileDocument], shown: Shown) -> str:
+    """The same with what real steps took.
+
+    Raises:
+        PageError: this installation has no such page.
+    """
+    named = [_named(document, shown) for document in documents]
+    return page_with("charts", {"kind": "profile", "documents": with_names(to_wire(named), shown)})
+
+
+def _named(document: RunProfileDocument, shown: Shown) -> RunProfileDocument:
+    """The document in which the trace, and files in the stacks that it recorded, are called as others are."""
+
+    def of_expression(row: ExpressionTime) -> ExpressionTime:
+        return dataclasses.replace(row, function=_function(row.function, shown))
+
+    def of_kernel(row: KernelTime) -> KernelTime:
+        return dataclasses.replace(row, functions=[_function(name, shown) for name in row.functions])
+
+    return dataclasses.replace(
+        document,
+        trace=os.path.basename(document.trace),
+        expressions=[of_expression(row) for row in document.expressions],
+        kernels=[of_kernel(row) for row in document.kernels],
+    )
+
+
+def _function(name: str, shown: Shown) -> str:
+    known = own_function(name)
+    return str(dataclasses.replace(known, path=shown(known.path))) if known is not None else name

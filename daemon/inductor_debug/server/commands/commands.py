@@ -22,7 +22,14 @@ from inductor_debug.server.commands.bisect_commands import bisect, transfers
 from inductor_debug.server.commands.bug_report_commands import bug_report
 from inductor_debug.server.commands.calls import Call, Token, call_of
 from inductor_debug.server.commands.check_commands import cancel, check, infer_anew, restart
-from inductor_debug.server.commands.cost_commands import compile_time, memory, roofline, suggest
+from inductor_debug.server.commands.cost_commands import (
+    compile_time,
+    memory,
+    profile,
+    recording,
+    roofline,
+    suggest,
+)
 from inductor_debug.server.commands.diff_commands import diff
 from inductor_debug.server.commands.explain_command import explain
 from inductor_debug.server.commands.graph_commands import graph
@@ -80,6 +87,8 @@ _SERVED = (
     ServerCommand(table.MEMORY, memory),
     ServerCommand(table.ROOFLINE, roofline),
     ServerCommand(table.COMPILE_TIME, compile_time),
+    ServerCommand(table.PROFILE, profile),
+    ServerCommand(table.RECORDING, recording, waits=False),
     ServerCommand(table.ACCELERATORS, accelerators),
     ServerCommand(table.COMPARE_ACCELERATORS, compare_accelerators),
     ServerCommand(table.SIZES, sizes),

@@ -14,7 +14,11 @@ from inductor_debug.cli.support.running.run_arguments import count, seconds
 from inductor_debug.cli.support.target_arguments import add_subject
 from inductor_debug.engine.orders.profiling import BACKENDS, SECONDS, STEPS, profile_order
 from inductor_debug.engine.orders.recorded_traces import profile_of_trace
+from inductor_debug.report.charts.charts_html import profile_html
+from inductor_debug.report.data_pages import PageError
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.formats.run_profile_csv import run_profile_csv
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.text.run_profile_text import run_profile_text
 from inductor_debug.traces.chrome_trace import TraceError
 
@@ -32,10 +36,11 @@ examples:
   inductor-debug profile --trace trace.json.gz                         what somebody else recorded; needs no torch
   inductor-debug profile model.py::Net --trace trace.json.gz --accelerator h100   the same, with expressions and bounds
   inductor-debug profile model.py --format csv -o profile.csv
+  inductor-debug profile model.py --format html -o profile.html        the editor's page of it, as one file
 
 exit codes: 0, or 2 where nothing was measured
 """
-FAILURES = (*ORDER_FAILURES, TraceError)
+FAILURES = (*ORDER_FAILURES, TraceError, PageError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", metavar="S", type=seconds, default=SECONDS, help=f"and more in S seconds (default: {SECONDS:g})"
     )
-    add_output_arguments(parser, ("text", "json", "csv"))
+    add_output_arguments(parser, ("text", "json", "csv", "html"))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -91,7 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
         RunProfileDocument,
         run_profile_text,
         exit_code,
-        table=lambda documents, places, sources: run_profile_csv(documents, sources),
+        page=_page,
+        table=_table,
     )
 
 
@@ -99,13 +105,17 @@ def _trace_alone(arguments: argparse.Namespace, trace: str) -> int:
     """What a trace says by itself."""
     document = profile_of_trace(trace)
     shown = dataclasses.replace(document, trace=arguments.trace)
-    answers: Answers[RunProfileDocument] = Answers(
-        arguments,
-        run_profile_text,
-        table=lambda documents, places, sources: run_profile_csv(documents, sources),
-    )
+    answers: Answers[RunProfileDocument] = Answers(arguments, run_profile_text, _page, _table)
     answers.put_out([shown], trace, arguments.trace, "")
     return exit_code([document])
+
+
+def _page(documents: list[RunProfileDocument], places: FileNames, sources: ShownTexts) -> str:
+    return profile_html(documents, places.shown)
+
+
+def _table(documents: list[RunProfileDocument], places: FileNames, sources: ShownTexts) -> str:
+    return run_profile_csv(documents, sources)
 
 
 def exit_code(documents: list[RunProfileDocument]) -> int:
