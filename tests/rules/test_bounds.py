@@ -114,6 +114,18 @@ def test_bytes_of_other_ops_may_be_moved_while_products_compute() -> None:
     assert (idle.seconds, idle.parts, idle.by_roof) == (64.0, 64.0, {Roof.MEMORY: 64.0})
 
 
+def test_a_table_names_the_roof_that_the_run_as_a_whole_has() -> None:
+    tape = Tape()
+    y = product(tape, tape.input("x", 64, 64), "weight")
+    for name in ("z", "w"):
+        y = tape.op("add.Tensor", [y, tape.input(name, 64, 64)], tape.tensor(64, 64))
+    found = bounds(tape, rate=2 * 64**3 / 45)
+    assert found.by_roof == {Roof.COMPUTE: 45.0, Roof.MEMORY: 80.0 - 45.0}
+    whole = by_module(tape.recording, found)[""]
+    assert whole.seconds == found.parts == 45.0 + 48.0, "though bytes of other ops would take longer than the product"
+    assert whole.limited_by is found.limited_by is Roof.COMPUTE
+
+
 def test_kernels_take_no_less_than_their_launches_which_go_on_while_others_compute() -> None:
     tape = Tape()
     product(tape, product(tape, tape.input("x", 64, 64), "first"), "second")

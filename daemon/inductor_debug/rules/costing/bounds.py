@@ -19,7 +19,7 @@ least where nothing is fused and each op goes from memory to memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from inductor_debug_schema import Roof
@@ -36,7 +36,8 @@ from inductor_debug.rules.recording.ops import Op, Product, Recording
 class OpBound:
     """One op. `seconds` is its bound and `roof` what sets it, `unfused_seconds` the bound where it runs by itself.
 
-    Without a known speed both are None; `roof` is None as well where the bound is nothing.
+    Without a known speed both are None; `roof` is None as well where the bound is nothing. `product` says that it is a
+    product, and `moving` how long the memory needs for the bytes that cross its border for certain.
     """
 
     cost: OpCost
@@ -44,6 +45,8 @@ class OpBound:
     seconds: float | None = None
     roof: Roof | None = None
     unfused_seconds: float | None = None
+    product: bool = False
+    moving: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +108,22 @@ def bounds_of(recording: Recording, profile: Profile, measure: Measure) -> RunBo
     if not knows_speed(profile):
         return RunBounds([OpBound(cost, crossing) for cost, crossing in zip(costs, crossings, strict=True)])
     rows = zip(recording.ops, costs, crossings, strict=True)
-    return _run(recording.ops, [_op(roofs, *row) for row in rows], roofs)
+    return _run([_op(roofs, *row) for row in rows], roofs)
 
 
 def _op(roofs: _Roofs, op: Op, cost: OpCost, crossing: CrossingBytes) -> OpBound:
     unfused = roofs.kernel(cost.bytes_read + cost.bytes_written, op, cost)
     certain = crossing.read + crossing.written
-    times = roofs.kernel(certain, op, cost) if operators.computes_product(op.packet) else roofs.memory(certain)
-    seconds, roof = _longest(times)
-    return OpBound(cost, crossing, seconds, roof, _longest(unfused)[0])
+    product = operators.computes_product(op.packet)
+    moving = roofs.memory(certain)
+    seconds, roof = _longest(roofs.kernel(certain, op, cost) if product else moving)
+    return OpBound(cost, crossing, seconds, roof, _longest(unfused)[0], product, sum(moving.values()))
+
+
+def limits_of(products: Mapping[Roof, float], moving: float) -> dict[Roof, float]:
+    """What takes the time of some ops, by roof: products, and bytes that are still moved when those are done."""
+    longer = moving - sum(products.values())
+    return dict(products) if longer <= 0 else {**products, Roof.MEMORY: products.get(Roof.MEMORY, 0.0) + longer}
 
 
 def _longest(times: Mapping[Roof, float]) -> tuple[float, Roof | None]:
@@ -122,23 +132,18 @@ def _longest(times: Mapping[Roof, float]) -> tuple[float, Roof | None]:
     return seconds, roof if seconds else None
 
 
-def _run(ops: Sequence[Op], bounds: list[OpBound], roofs: _Roofs) -> RunBounds:
-    by_roof: dict[Roof, float] = {}
-    kernels = 0
-    for op, bound in zip(ops, bounds, strict=True):
-        if not operators.computes_product(op.packet):
-            continue
-        kernels += 1
-        if bound.roof is not None:
-            by_roof[bound.roof] = by_roof.get(bound.roof, 0.0) + (bound.seconds or 0.0)
-    moved = sum(bound.crossing.read + bound.crossing.written for bound in bounds)
+def _run(bounds: list[OpBound], roofs: _Roofs) -> RunBounds:
+    products: dict[Roof, float] = {}
+    for bound in bounds:
+        if bound.product and bound.roof is not None:
+            products[bound.roof] = products.get(bound.roof, 0.0) + (bound.seconds or 0.0)
+    by_roof = limits_of(products, sum(bound.moving for bound in bounds))
+    kernels = sum(bound.product for bound in bounds)
     most_kernels = sum(bool(bound.cost.read or bound.cost.written) for bound in bounds)
-    launches = roofs.launches(kernels or min(most_kernels, 1))
-    for roof, seconds in {**roofs.memory(moved), **launches}.items():
-        # Goes on beside the products, and may take longer than they do.
-        longer = seconds - sum(by_roof.values())
+    for roof, seconds in roofs.launches(kernels or min(most_kernels, 1)).items():
+        longer = seconds - sum(by_roof.values())  # what launching takes longer than all the rest
         if longer > 0:
-            by_roof[roof] = by_roof.get(roof, 0.0) + longer
+            by_roof[roof] = longer
     parts = sum(bound.seconds or 0.0 for bound in bounds)
     unfused = sum(bound.unfused_seconds or 0.0 for bound in bounds)
     unfused = max([unfused, *roofs.launches(most_kernels).values()])

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from inductor_debug_schema import ClassCost, CostBound, Location, Roof, RunCost
 
-from inductor_debug.rules.costing.bounds import OpBound, RunBounds
+from inductor_debug.rules.costing.bounds import OpBound, RunBounds, limits_of
 from inductor_debug.rules.recording.ops import Frame, Op, Recording
 
 Home = TypeVar("Home")
@@ -17,7 +17,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(slots=True)
 class _Sum:
-    """Some ops; `seconds` by the roof that sets the bound of each."""
+    """Some ops: `seconds` of all, those of `products` by the roof of each, and how long their bytes are `moving`."""
 
     ops: int = 0
     read: int = 0
@@ -26,7 +26,9 @@ class _Sum:
     operations: int = 0
     uncounted: int = 0
     unfused: float = 0.0
-    seconds: dict[Roof, float] = field(default_factory=dict)
+    seconds: float = 0.0
+    moving: float = 0.0
+    products: dict[Roof, float] = field(default_factory=dict)
 
     def add(self, bound: OpBound) -> None:
         cost, crossing = bound.cost, bound.crossing
@@ -37,8 +39,10 @@ class _Sum:
         self.operations += cost.operations
         self.uncounted += not cost.exact
         self.unfused += bound.unfused_seconds or 0.0
-        if bound.roof is not None:
-            self.seconds[bound.roof] = self.seconds.get(bound.roof, 0.0) + (bound.seconds or 0.0)
+        self.seconds += bound.seconds or 0.0
+        self.moving += bound.moving
+        if bound.product and bound.roof is not None:
+            self._take(bound.roof, bound.seconds or 0.0)
 
     def join(self, other: _Sum) -> None:
         self.ops += other.ops
@@ -48,14 +52,19 @@ class _Sum:
         self.operations += other.operations
         self.uncounted += other.uncounted
         self.unfused += other.unfused
-        for roof, seconds in other.seconds.items():
-            self.seconds[roof] = self.seconds.get(roof, 0.0) + seconds
+        self.seconds += other.seconds
+        self.moving += other.moving
+        for roof, seconds in other.products.items():
+            self._take(roof, seconds)
 
-    def told(self, run: RunBounds, seconds: dict[Roof, float] | None = None) -> CostBound:
-        """The sum as it is sent; `seconds` in place of those of the ops."""
+    def _take(self, roof: Roof, seconds: float) -> None:
+        self.products[roof] = self.products.get(roof, 0.0) + seconds
+
+    def told(self, run: RunBounds, of_run: dict[Roof, float] | None = None) -> CostBound:
+        """The sum as it is sent; it takes the seconds of its ops, the whole run those `of_run`."""
         known = run.seconds is not None
-        limits = self.seconds if seconds is None else seconds
-        total = sum(limits.values())
+        limits = limits_of(self.products, self.moving) if of_run is None else of_run
+        total = self.seconds if of_run is None else sum(of_run.values())
         return CostBound(
             ops=self.ops,
             bytes_read=self.read,
@@ -65,7 +74,7 @@ class _Sum:
             seconds=total if known else None,
             unfused_seconds=self.unfused if known else None,
             limited_by=max(limits, key=lambda roof: limits[roof]) if total else None,
-            share=sum(self.seconds.values()) / run.parts if run.parts else None,
+            share=self.seconds / run.parts if run.parts else None,
             uncounted=self.uncounted,
         )
 
