@@ -18,8 +18,8 @@ from pathlib import Path
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import CommandError
+from inductor_debug.cli.support.running.run_arguments import located
 from inductor_debug.cli.support.subcommands import carry_out
-from inductor_debug.cli.support.target_arguments import located
 from inductor_debug.report.text.wrapping import wrapped
 
 DESCRIPTION = """\
