@@ -59,9 +59,10 @@ def running_cluster(workers: int, scratch: Path) -> Iterator[RunningCluster]:
 def _main(workers: int, scratch: str) -> None:
     import dask
     from distributed import LocalCluster
+    from inductor_debug.cluster.connecting import SETTINGS
 
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 2, "logging.distributed": "critical"}),
+        dask.config.set(SETTINGS),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

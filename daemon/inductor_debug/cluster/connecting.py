@@ -22,6 +22,16 @@ from inductor_debug.cluster.cluster_errors import ClusterError
 CONNECT_SECONDS = 30.0
 RETRIES = 2
 """How often a task whose worker died is tried again, by an embedded cluster: others decide for themselves."""
+SETTINGS = {
+    "logging.distributed": "critical",
+    "distributed.scheduler.allowed-failures": RETRIES,
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "500ms",
+}
+"""What Dask is told of an embedded cluster. As it comes, a worker looks 160 times a second at what it does (profiler,
+ticks, memory), which costs more than our tasks do. No model runs in it, and our processes have limits of their own.
+"""
 _NAME = "inductor-debug"
 _READABLE = ["msgpack"]
 """What may be read of what workers have made: texts and numbers. A pickled result is refused."""
@@ -48,12 +58,11 @@ async def connected(said: str) -> AsyncIterator[Client]:
         ClusterError: it cannot be had.
     """
     require_known(said)
-    quiet = {"logging.distributed": "critical", "distributed.scheduler.allowed-failures": RETRIES}
     async with contextlib.AsyncExitStack() as stack:
         stack.enter_context(dask.config.set({"distributed.admin.log-length": 0}))
         workers = local_workers(said)
         if workers is not None:
-            stack.enter_context(dask.config.set(quiet))
+            stack.enter_context(dask.config.set(SETTINGS))
             cluster = await stack.enter_async_context(_embedded(workers))
             where: dict[str, Any] = {"address": cluster.scheduler_address, "security": cluster.security}
         elif "://" in said:
