@@ -56,6 +56,18 @@ def test_a_row_has_what_the_model_costs_and_what_each_accelerator_makes_of_it(
     assert found["excerpt"] == ["        print(y.sum())"]
 
 
+def test_what_compiles_again_for_other_inputs_is_in_the_row_with_its_cause(
+    project: Path, write: Callable[[str, str], Path]
+) -> None:
+    sets = "inputs=[(torch.randn(4, 17),), (torch.randn(5, 17),)]"
+    write("model.py", MODEL.replace("inputs=(torch.randn(4, 17),)", sets).replace("print(y.sum())", "y = y + 1"))
+    assert main(["survey", "model.py", "--accelerators", "none,spyre", "-q", "--no-page"]) == 1
+    (row,) = rows(project, "model")
+    assert row["recompiles"] == 1
+    assert "has size 5 in dimension 0, not 4" in row["recompile_cause"]
+    assert [column["rules"]["recompile"] for column in row["columns"]] == [1, 1]
+
+
 def test_backends_are_measured_beside_eager_and_compared_where_that_is_asked_for(
     project: Path, write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -213,8 +213,10 @@ class _Session:
         seed_host()
         outcome = self._observe(stage, runner, item, load)
         if stage is Stage.MOCK:
-            looked_at = item.valued or item.target
+            looked_at, of_stage = item.valued or item.target, len(outcome.findings)
             outcome = with_guards(outcome, looked_at, self._sources, self._request, self._builder.traced)
+            if fresh := outcome.findings[of_stage:]:
+                saw.runs[-1] = replace(saw.runs[-1], beside=[*saw.runs[-1].beside, *fresh])
         elsewhere = classes_elsewhere(saw.recordings, self._request.path) if stage is Stage.PREVIEW else []
         cost = self._beside.cost(outcome)
         report = replace(outcome.report, seconds=time.perf_counter() - started, elsewhere=elsewhere, cost=cost)
