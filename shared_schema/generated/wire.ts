@@ -1272,7 +1272,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | ExportStop | FunctionGradient | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | Growth | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | FractionalSize | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | ExportStop | FunctionGradient | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | Growth | null;
   readonly cause?: string;
   readonly direction?: Direction | null;
   readonly inferred?: boolean;
@@ -1305,6 +1305,17 @@ export interface Finished {
   readonly findings?: readonly Finding[];
   readonly dependencies?: readonly string[];
   readonly looked_at?: readonly string[];
+}
+
+/**
+ * A division, which gives a float, where a whole number is wanted. Both texts are of the source.
+ *
+ * `taken_by` is what is called with it, empty for a subscript or a list that is repeated; `refused_at` is where.
+ */
+export interface FractionalSize {
+  readonly division: string;
+  readonly taken_by: string;
+  readonly refused_at: Location;
 }
 
 /**

@@ -126,6 +126,18 @@ class UnknownName:
 
 
 @dataclass(frozen=True, slots=True)
+class FractionalSize:
+    """A division, which gives a float, where a whole number is wanted. Both texts are of the source.
+
+    `taken_by` is what is called with it, empty for a subscript or a list that is repeated; `refused_at` is where.
+    """
+
+    division: str
+    taken_by: str
+    refused_at: Location
+
+
+@dataclass(frozen=True, slots=True)
 class OddSize:
     """A size that fills no whole tiles. `odd_size` is a number, or text where it has symbols (`63*s0`).
 
@@ -310,6 +322,7 @@ Facts = Union[
     WrongCall,
     ShapeConflict,
     UnknownName,
+    FractionalSize,
     GraphBreak,
     Misalignment,
     UnwantedDtype,

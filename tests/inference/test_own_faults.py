@@ -185,6 +185,87 @@ FAULTS = {
         "F.affine_grid(",
         "must be 2 for `affine_grid`",
     ),
+    "a width is divided in a constructor": (
+        """
+        class Half(nn.Module):
+            def __init__(self, planes):
+                super().__init__()
+                self.conv = nn.Conv2d(planes, planes / 2, 3)
+            def forward(self, x):
+                return self.conv(x)
+        """,
+        "planes / 2",
+        "`planes / 2` is a float, and `nn.Conv2d` takes a whole number; `planes // 2` gives one",
+    ),
+    "a part is given the quotient": (
+        """
+        class Part(nn.Module):
+            def __init__(self, inner, outer):
+                super().__init__()
+                self.fc = nn.Linear(inner, outer)
+            def forward(self, x):
+                return self.fc(x)
+        class Whole(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.part = Part(width, width / 4)
+            def forward(self, x):
+                return self.part(x)
+        """,
+        "width / 4",
+        "`Part` takes a whole number",
+    ),
+    "a quotient is kept for a view": (
+        """
+        class Skip(nn.Module):
+            def __init__(self, width, skip):
+                super().__init__()
+                self.skip = skip
+                self.steps = width / skip
+            def forward(self, x):
+                return x.view(x.size(0), -1, self.steps, self.skip)
+        """,
+        "width / skip",
+        "`x.view` takes a whole number; `width // skip` gives one",
+    ),
+    "layers are padded by a quotient": (
+        """
+        class Padded(nn.Module):
+            def __init__(self, channels, size=3):
+                super().__init__()
+                self.net = nn.Sequential(nn.Conv1d(channels, channels, size, padding=(size - 1) / 2), nn.Dropout(1 / 4))
+            def forward(self, x):
+                return self.net(x)
+        """,
+        "(size - 1) / 2), nn",
+        "`self.net` takes a whole number",
+    ),
+    "layers are made so often": (
+        """
+        class Deep(nn.Module):
+            def __init__(self, depth):
+                super().__init__()
+                count = (depth - 4) / 6
+                self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(count))
+            def forward(self, x):
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+        """,
+        "(depth - 4) / 6",
+        "`range` takes a whole number",
+    ),
+    "a size is divided in place": (
+        """
+        class Cut(nn.Module):
+            def forward(self, x):
+                half = x.shape[-1]
+                half /= 2
+                return x[:, half:]
+        """,
+        "half /= 2",
+        "`half //= 2` gives one",
+    ),
     "what only an image that nobody has makes wide enough": (
         """
         class Flattened(nn.Module):
@@ -224,6 +305,64 @@ BLAMELESS = {
                 this.layer = nn.Linear(8, 8)
             def forward(this, x):
                 return this.layer(x)
+    """,
+    "quotients where floats are taken": """
+        class Scaled(nn.Module):
+            def __init__(self, width, ratio=0.5):
+                super().__init__()
+                self.scale = ratio / 2
+                self.drop = nn.Dropout(1 / 4)
+                self.half = int(width / 2)
+                self.fc = nn.Linear(self.half, 4)
+            def forward(self, x):
+                return self.fc(self.drop(x * self.scale))
+    """,
+    "an argument that is None by default and needed all the same": """
+        def exists(value):
+            return value is not None
+        class Window(nn.Module):
+            def __init__(self, width, *, size=None, radius=None):
+                super().__init__()
+                if radius is None:
+                    assert exists(size), "give a size"
+                    self.mask = nn.Parameter(torch.zeros(size, 1, 1))
+                self.fc = nn.Linear(width, width)
+            def forward(self, x):
+                return self.fc(x) + self.mask.sum()
+    """,
+    "one of two arguments is required": """
+        class Resize(nn.Module):
+            def __init__(self, size=None, scale=None):
+                super().__init__()
+                if size is None and scale is None:
+                    raise ValueError("give one of both")
+                self.size, self.scale = size, scale
+            def forward(self, image):
+                return F.interpolate(image, size=self.size, scale_factor=self.scale)
+    """,
+    "more dilations than are usual": """
+        class Dilated(nn.Module):
+            def __init__(self, channels, dilations):
+                super().__init__()
+                self.first = nn.Conv1d(channels, channels, 3, padding=dilations[0], dilation=dilations[0])
+                self.rest = nn.ModuleList(
+                    nn.Conv1d(channels, channels, 3, padding=dilations[1 + i], dilation=dilations[1 + i])
+                    for i in range(4)
+                )
+            def forward(self, x):
+                x = self.first(x)
+                for layer in self.rest:
+                    x = layer(x)
+                return x
+    """,
+    "a window over a volume that nobody's guess fills": """
+        class Video(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = nn.Conv3d(3, 8, 7, (1, 32, 32), 3)
+                self.pool, self.last = nn.AvgPool3d([2, 7, 7], 1), nn.Conv3d(8, 4, 1)
+            def forward(self, x):
+                return self.last(self.pool(self.first(x))).squeeze(3).squeeze(3)
     """,
     "two inputs of which neither is required": """
         class Both(nn.Module):

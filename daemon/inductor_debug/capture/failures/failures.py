@@ -12,6 +12,7 @@ from enum import Enum
 
 from inductor_debug_schema import (
     Finding,
+    FractionalSize,
     Location,
     Related,
     Severity,
@@ -30,6 +31,7 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.failures.fractional_sizes import RefusedDivision
 from inductor_debug.capture.running.stage_results import StageEnding
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.tensors.real_check import real_error
@@ -223,6 +225,21 @@ def with_wrong_call(finding: Finding, facts: WrongCall) -> Finding:
     if facts.surplus:
         told.append(f"is given {counted(facts.surplus, 'argument')} too many")
     return replace(finding, message=f"`{facts.called}` {' and '.join(told)}; {takes}", facts=facts)
+
+
+def with_refused_division(finding: Finding, refused: RefusedDivision, sources: SourceMap) -> Finding:
+    """The finding of a division whose result is no whole number, at the division."""
+    place = sources.location_of(refused.path, refused.division)
+    facts = FractionalSize(sources.excerpt(place), refused.taken_by, Location(finding.path, finding.range))
+    takes = f"`{facts.taken_by}` takes" if facts.taken_by else "this takes"
+    whole = facts.division.replace("/", "//", 1) if facts.division.count("/") == 1 else ""
+    instead = f"`{whole}` gives one" if whole else "`//` gives one"
+    message = f"`{facts.division}` is a float, and {takes} a whole number; {instead}"
+    related = [item for item in finding.related if (item.path, item.range) != (place.path, place.range)]
+    if (finding.path, finding.range.start.line) != (place.path, place.range.start.line):
+        related.insert(0, Related(finding.path, finding.range, "refused here"))
+    moved = replace(finding, path=place.path, range=place.range, related=related[:_MOST_RELATED])
+    return replace(moved, message=message, facts=facts)
 
 
 def with_conflict(finding: Finding, facts: ShapeConflict) -> Finding:

@@ -25,7 +25,7 @@ from inductor_debug.capture.inference.construction.construction import DEFAULTS
 from inductor_debug.capture.inference.guessing import pretrained
 from inductor_debug.capture.inference.guessing.input_candidates import NoSignatureError, plan_for
 from inductor_debug.capture.inference.judging.avoided_failures import AvoidedFailure, avoided_failure
-from inductor_debug.capture.inference.judging.blame import headless, is_evident, takes_itself_for_input
+from inductor_debug.capture.inference.judging.blame import headless, is_evident, raises_always, takes_itself_for_input
 from inductor_debug.capture.inference.judging.coincidences import coincidences
 from inductor_debug.capture.inference.judging.constructor_faults import is_constructors_fault
 from inductor_debug.capture.inference.judging.contradiction import Judgement, judged
@@ -36,7 +36,6 @@ from inductor_debug.capture.inference.negative_cache import NotInferableError, r
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
 from inductor_debug.capture.inference.search.input_search import MOST_RUNS, MOST_SECONDS, NotFound, search
-from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.rendering import (
@@ -291,7 +290,7 @@ class Inference:
                 lasting = False
                 break
             try:
-                trials = trials_on(way)
+                trials, taken = self._ways.built(way)
             except NotInferableError as error:
                 cause, made = error.__cause__, way.construction
                 if cause is not None and is_limitation(cause):
@@ -300,11 +299,10 @@ class Inference:
                     raise NotInferableError(error.reason, blames=True) from cause
                 failure, lasting = failure or error, lasting and error.lasting
                 continue
-            searched, taken = searched + 1, way
-            built = time.process_time()
-            found = self._search(trials, way, start=self._around.reached.get((self.name, number)))
+            searched, built = searched + 1, time.process_time()
+            found = self._search(trials, taken, start=self._around.reached.get((self.name, number)))
             if isinstance(found, NotFound):
-                found, trials, taken = self._reconciled(found, trials, way)
+                found, trials, taken = self._reconciled(found, trials, taken)
             answer = self._answer_of(found, number, taken, trials, blamed)
             if answer is not None and answer.blame is not None and not (isinstance(found, NotFound) and found.evident):
                 answer, taken, trials = self._as_written(taken, ways) or (answer, taken, trials)
@@ -369,8 +367,8 @@ class Inference:
                 if judgement.blamed is None or not (found.evident or self._is_sure(judgement, way, blamed)):
                     return None
                 guess = judgement.blamed.guess
-                removed = Raised.by(judgement.blamed.error).is_removed
-                proven = removed or not (way.construction.invented or judgement.because)
+                certain = judgement.blamed.error is not None and raises_always(judgement.blamed.error)
+                proven = certain or not (way.construction.invented or judgement.because)
                 blame = Blame(proven, because=judgement.because)
                 return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
             found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)

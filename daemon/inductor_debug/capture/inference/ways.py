@@ -14,7 +14,9 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture.failures.failed_statement import last_frame
 from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.inference.completing import completed
 from inductor_debug.capture.inference.construction.construction import Construction, constructions
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
 from inductor_debug.capture.inference.judging.contradiction import is_further
@@ -28,6 +30,8 @@ from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_
 CONSTRUCTION_SECONDS = 3.0
 """How long all attempts to build one class may take."""
 _MOST_CHANGES = 16
+_MOST_COMPLETED = 8
+"""How often a constructor that raises is given more."""
 """How many changes of invented numbers are tried where two sizes differ."""
 
 
@@ -70,6 +74,38 @@ class Ways:
         """A way with other values for some arguments."""
         made = way.construction.changed(dict(changes))
         return Way(functools.partial(made.call, self._subject.value), made, changes)
+
+    def built(self, way: Way) -> tuple[Trials, Way]:
+        """The model of a way to run guesses on; where its constructor raises, of the same way with what that misses.
+
+        Raises:
+            NotInferableError: its constructor raised whatever was tried, or did not end.
+        """
+        try:
+            return trials_on(way), way
+        except NotInferableError as error:
+            first = error
+        if not isinstance(first.__cause__, Exception) or not isinstance(self._subject.value, type):
+            raise first
+        cause, tried = first.__cause__, 0
+        with contextlib.suppress(TooLongError), at_most(CONSTRUCTION_SECONDS):
+            while tried < _MOST_COMPLETED:
+                further = None
+                for changes in completed(way.construction, cause, self._subject.value):
+                    other, tried = self.changed(way, (*way.changes, *changes)), tried + 1
+                    try:
+                        return trials_on(other), other
+                    except NotInferableError as error:
+                        if (
+                            isinstance(error.__cause__, Exception)
+                            and last_frame(error.__cause__)[1] > last_frame(cause)[1]
+                        ):
+                            further = other, error.__cause__
+                            break
+                if further is None:
+                    break
+                way, cause = further
+        raise first
 
     def better(self, best: TrialOutcome, trials: Trials, way: Way) -> tuple[Trials, Way] | None:
         """The same way with other invented numbers, where two sizes differ and a call comes further with them."""

@@ -24,9 +24,11 @@ from inductor_debug.capture.failures.failures import (
     innermost,
     places_of,
     with_conflict,
+    with_refused_division,
     with_unknown_name,
     with_wrong_call,
 )
+from inductor_debug.capture.failures.fractional_sizes import refused_division
 from inductor_debug.capture.failures.misspellings import unknown_name
 from inductor_debug.capture.failures.overwritten_tensors import Overwritten, overwritten_findings, overwritten_in
 from inductor_debug.capture.failures.wrong_calls.binding import wrong_call
@@ -144,6 +146,9 @@ def _told_by_facts(
     refused = wrong_call(error, sources)
     if refused is not None:
         return with_wrong_call(finding, refused)
+    division = refused_division(error)
+    if division is not None:
+        return with_refused_division(finding, division, sources)
     if not isinstance(error, _REFUSALS):
         return finding
     recorder, again = _run(target, sources, CallWatch())

@@ -18,7 +18,14 @@ from inductor_debug.capture.entry.main_program import Followed, summary
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import MissingAttribute
 from inductor_debug.capture.failures.broken_libraries import broken_library
-from inductor_debug.capture.failures.failures import describe, place, with_unknown_name, with_wrong_call
+from inductor_debug.capture.failures.failures import (
+    describe,
+    place,
+    with_refused_division,
+    with_unknown_name,
+    with_wrong_call,
+)
+from inductor_debug.capture.failures.fractional_sizes import refused_division
 from inductor_debug.capture.failures.misspellings import unknown_name
 from inductor_debug.capture.failures.wrong_calls.binding import wrong_call
 from inductor_debug.capture.runtime.containment import refusal_of
@@ -105,6 +112,8 @@ def raised_finding(
         finding = replace(finding, cause=type(error).__name__)
     if refused is not None:
         return with_wrong_call(finding, refused)
+    if (division := refused_division(error)) is not None:
+        return with_refused_division(finding, division, sources)
     if missing is None:
         return finding
     told = with_unknown_name(finding, missing)

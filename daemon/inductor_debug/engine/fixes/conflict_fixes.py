@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from inductor_debug_schema import Finding, ShapeConflict, UnknownName
+from inductor_debug_schema import Finding, FractionalSize, ShapeConflict, UnknownName
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.engine.fixes import argument_fixes, call_fixes, layer_fixes, operands
@@ -25,7 +25,8 @@ _MOST = 10
 def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
     """The guesses for one finding."""
     known = of_facts(tree, finding, profile)
-    return known if isinstance(finding.facts, UnknownName) else _each_once([*known, *searched(tree, finding)])
+    understood = isinstance(finding.facts, UnknownName | FractionalSize)
+    return known if understood else _each_once([*known, *searched(tree, finding)])
 
 
 def of_facts(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
@@ -34,6 +35,8 @@ def of_facts(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
     guesses: list[Fix] = []
     if isinstance(facts, UnknownName):
         guesses += [*_renamed(tree, finding, facts), *call_fixes.fixes(tree, finding)]
+    elif isinstance(facts, FractionalSize):
+        guesses += _floored(tree, finding)
     elif isinstance(facts, ShapeConflict):
         guesses += [
             *operands.flattened(tree, finding, facts),
@@ -67,3 +70,13 @@ def _renamed(tree: Tree, finding: Finding, facts: UnknownName) -> Iterator[Fix]:
                 yield Fix(title, (edit,))
         elif isinstance(node, ast.Name) and node.id == facts.missing_name:
             yield Fix(title, (tree.replace(node, name),))
+
+
+def _floored(tree: Tree, finding: Finding) -> Iterator[Fix]:
+    """`//` in place of `/`, in the expression or the statement that the finding is at."""
+    node = tree.expression_at(finding.range)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        yield Fix("Divide with `//`", (tree.between(node.left, node.right, ("/", "//")),))
+    statement = tree.statement_at(finding.range)
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Div):
+        yield Fix("Divide with `//=`", (tree.between(statement.target, statement.value, ("/", "//")),))

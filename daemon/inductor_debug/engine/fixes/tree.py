@@ -172,6 +172,11 @@ class Tree:
         place = Range(start, end)
         return TextEdit(place, name) if slice_of(self._lines, place) == node.attr else None
 
+    def between(self, left: ast.expr, right: ast.expr, change: tuple[str, str]) -> TextEdit:
+        """Replaces the first text of `change` by the second, between two expressions that follow on each other."""
+        span = Range(self.range_of(left).end, self.range_of(right).start)
+        return TextEdit(span, slice_of(self._lines, span).replace(*change, 1))
+
     def rename_keyword(self, keyword: ast.keyword, name: str) -> TextEdit:
         """Replaces the name of an argument in a call."""
         start = self._position(keyword.lineno, keyword.col_offset)

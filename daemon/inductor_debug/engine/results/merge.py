@@ -21,9 +21,11 @@ from inductor_debug_schema import (
     FileStatus,
     Finding,
     Finished,
+    FractionalSize,
     FreeSize,
     Inferred,
     Loaded,
+    Location,
     SizesSeen,
     Stage,
     StageCaptured,
@@ -289,9 +291,15 @@ def _is_met_again(finding: Finding, raised: Iterable[Finding]) -> bool:
     if finding.rule == "capture-error":
         return any((each.path, each.range) != (finding.path, finding.range) for each in earlier)
     return finding.rule == "graph-break" and any(
-        each.path == finding.path and finding.range.start <= each.range.start and each.range.end <= finding.range.end
-        for each in earlier
+        place.path == finding.path and finding.range.start <= place.range.start and place.range.end <= finding.range.end
+        for place in map(_raised_at, earlier)
     )
+
+
+def _raised_at(finding: Finding) -> Location:
+    """Where an exception was raised, which may be told at its cause."""
+    facts = finding.facts
+    return facts.refused_at if isinstance(facts, FractionalSize) else Location(finding.path, finding.range)
 
 
 def _overcome(

@@ -106,10 +106,11 @@ class Construction:
         return kind(*args, **kwargs)
 
     def changed(self, values: dict[str, Any]) -> Construction:
-        """The same with other plain values for some arguments."""
+        """The same with other plain values for some arguments, also for such as had their defaults."""
         specs = {name: ConstantSpec(repr(value), value) for name, value in values.items()}
-        arguments = [replace(item, spec=specs.get(item.name, item.spec)) for item in self.arguments]
-        return replace(self, arguments=tuple(arguments))
+        arguments = [replace(item, spec=specs.pop(item.name, item.spec)) for item in self.arguments]
+        arguments += [SpecArgument(name, spec, True) for name, spec in specs.items()]
+        return replace(self, arguments=tuple(arguments), invented=(*self.invented, *specs))
 
     def given(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments, made anew."""

@@ -10,7 +10,7 @@ import ast
 import copy
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -64,11 +64,22 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
             found[item.arg].takes_on("tuple")
     if tree.args.kwarg is not None and depth < _DEEPEST:
         found = {**_asked_by_base(kind, depth), **found}
-    for name, function in vars(kind).items():
+    for name, function in _methods_of(kind):
         other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
         if other is not None and other.args.args:
             _Reader({}, other.args.args[0].arg, globals_of, depth, reader.attributes).read(other)
     return found
+
+
+def _methods_of(kind: Any) -> Iterator[tuple[str, Any]]:
+    """The methods of a class and of its bases, but those of torch's and Python's, each name once."""
+    seen: set[str] = set()
+    for owner in kind.__mro__:
+        if foreign.module_name(owner).partition(".")[0] not in ("torch", "builtins", "abc", "typing"):
+            for name, function in vars(owner).items():
+                if name not in seen:
+                    seen.add(name)
+                    yield name, function
 
 
 def _asked_by_base(kind: Any, depth: int) -> dict[str, Demand]:

@@ -209,7 +209,7 @@ def _several(name: str, text: str, lowered: str, alternative: int, demand: Deman
         return [min(integer(single, alternative), _FEW)] * max(least, 3 if alternative == 0 else 2)
     if (least == 2 and not _WIDTHS.fullmatch(name)) or (not least and not alternative and _EXTENTS.fullmatch(name)):
         return (integer(single, alternative),) * 2
-    if demand is not None and demand.item is not None and "sequence" in demand.item.roles:
+    if demand is not None and demand.item is not None and (demand.item.unpacked or "sequence" in demand.item.roles):
         return [_several(single, "", "", alternative, demand.item)] * max(least, _FEW)
     if _WIDTHS.fullmatch(name):
         return [_NARROW << number for number in range(max(least, 3))]

@@ -22,7 +22,9 @@ from torch import nn
 
 from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.failures.attributes.setting import is_among
-from inductor_debug.capture.inference.judging.doubts import is_computed, last_frame
+from inductor_debug.capture.failures.failed_statement import last_frame
+from inductor_debug.capture.failures.fractional_sizes import refused_division
+from inductor_debug.capture.inference.judging.doubts import is_computed
 from inductor_debug.capture.inference.judging.misplaced_names import (
     calls_instead_of_own,
     is_bound_later_alone,
@@ -94,13 +96,18 @@ def is_evident(
     raised = Raised.by(error)
     if misplaced_number(error) or calls_instead_of_own(error) or raised.names_another_class_to_super:
         return True
-    if raised.is_removed and _is_torchs(error):
+    if raises_always(error):
         return True
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
         return type(error.obj) not in kinds and _is_missing(error, names, plain=plain, invented=invented)
     misfits = isinstance(error, TypeError) and plain and raised.arguments_do_not_fit
     return misfits and (not invented or misfits_own_method(error))
+
+
+def raises_always(error: BaseException) -> bool:
+    """Whether the code raises this whatever numbers it is given, so that it is no matter who made them up."""
+    return refused_division(error) is not None or (Raised.by(error).is_removed and _is_torchs(error))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,17 @@ what the refused call, or the failed statement, speaks of is looked at, and noth
 from __future__ import annotations
 
 import ast
-import inspect
 import itertools
-import linecache
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType, FunctionType
 from typing import Any
 
 import torch
-from torch import nn
 
+from inductor_debug.capture.failures.failed_statement import blocks_at, is_users, last_frame, statement_at, value_of
 from inductor_debug.capture.inference.search.raised_facts import Raised
-from inductor_debug.capture.inference.search.trial import is_users
 from inductor_debug.capture.inference.specs.specs import Guess, ObjectSpec, Spec, TensorSpec
-from inductor_debug.capture.runtime import foreign
 
 
 def is_plain(guess: Guess) -> bool:
@@ -142,37 +138,6 @@ def _doc(value: Any) -> str | None:
     return function.__doc__ if isinstance(function, FunctionType) else None
 
 
-def last_frame(error: BaseException) -> tuple[FrameType | None, int]:
-    """The user's innermost frame through which an exception came, and its line."""
-    found: tuple[FrameType | None, int] = (None, 0)
-    step = error.__traceback__
-    while step is not None:
-        if is_users(step.tb_frame):
-            found = step.tb_frame, step.tb_lineno
-        step = step.tb_next
-    return found
-
-
-def blocks_at(frame: FrameType, line: int) -> list[ast.stmt]:
-    """The statements that a line lies in, the outermost first."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
-    except (SyntaxError, ValueError):
-        return []
-    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
-    return [node for node in nodes if node.lineno <= line <= (node.end_lineno or node.lineno)]
-
-
-def statement_at(frame: FrameType, line: int) -> ast.AST | None:
-    """The innermost statement at a line, compound ones without their bodies."""
-    found = next(reversed(blocks_at(frame, line)), None)
-    if isinstance(found, ast.For):
-        return found.iter
-    if isinstance(found, ast.If | ast.While):
-        return found.test
-    return found
-
-
 def _values(statement: ast.AST, frame: FrameType) -> Iterator[tuple[ast.expr, Any]]:
     """The names and attributes that a statement reads with what they stand for, as far as looking runs no code."""
     for node in ast.walk(statement):
@@ -180,31 +145,6 @@ def _values(statement: ast.AST, frame: FrameType) -> Iterator[tuple[ast.expr, An
             known, value = value_of(node, frame)
             if known:
                 yield node, value
-
-
-def value_of(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
-    """Whether a name or an attribute has a value that can be had without running code, and the value."""
-    if isinstance(node, ast.Name):
-        for names in (frame.f_locals, frame.f_globals):
-            if node.id in names:
-                return True, names[node.id]
-    elif isinstance(node, ast.Attribute):
-        known, owner = value_of(node.value, frame)
-        if known:
-            return _attribute(owner, node.attr)
-    return False, None
-
-
-def _attribute(owner: Any, name: str) -> tuple[bool, Any]:
-    if isinstance(owner, nn.Module):
-        members = foreign.members_of(owner)
-        if name in members:
-            return True, members[name]
-    try:
-        found = inspect.getattr_static(owner, name)
-    except AttributeError:
-        return False, None
-    return not hasattr(type(found), "__get__") or isinstance(found, FunctionType), found
 
 
 def _leaves(value: Any) -> Iterator[Any]:

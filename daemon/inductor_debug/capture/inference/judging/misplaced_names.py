@@ -12,7 +12,7 @@ import re
 import torch
 from torch import nn
 
-from inductor_debug.capture.inference.judging.doubts import blocks_at, last_frame, statement_at
+from inductor_debug.capture.failures.failed_statement import blocks_at, last_frame, statement_at
 from inductor_debug.capture.runtime import foreign
 
 _UNBOUND = re.compile(r"local variable '(\w+)'")

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import torch
 
-from inductor_debug.capture.inference.judging.doubts import last_frame, statement_at, value_of
+from inductor_debug.capture.failures.failed_statement import last_frame, statement_at, value_of
 
 _OF_TENSORS = ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tensor]]")
 

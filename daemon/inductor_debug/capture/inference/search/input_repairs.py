@@ -43,6 +43,8 @@ from inductor_debug.capture.inference.usage.module_inputs import accepted
 _SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
 _LONG, _LONGEST = frozenset("TSLDAF"), 100_000
 """Names of sizes that a layer may take all of at once, and how large they get."""
+_POOLED = {"1d": 1, "2d": 2, "3d": 3}
+"""Along how many dimensions layers slide windows, by the ends of their names."""
 _LARGEST = 2048
 """How high and wide images get."""
 _LENGTHS = (8, 32, 64, 128, 10, 20, 50, 100, 256, 4, 512, 1024, 28, 1, 16000, 784, 3)
@@ -194,17 +196,27 @@ def _by_area(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
 
 
 def _by_window(outcome: TrialOutcome) -> Iterator[Guess]:
-    """Images as much larger as what arrives is smaller than the window of the layer that refuses it."""
+    """Sequences, images and volumes as much larger as what arrives is smaller than the window of what refuses it."""
     window, guess = getattr(outcome.module, "kernel_size", None), outcome.guess
-    arrived = outcome.received[0].shape[-2:] if outcome.received else ()
-    if window is None or not {"H", "W"} <= set(guess.used_sizes()) or len(arrived) < 2 or min(arrived) < 1:
+    arrived = outcome.received[0].shape if outcome.received else ()
+    along = _POOLED.get(type(outcome.module).__name__[-2:], 0)
+    given = list(window) if isinstance(window, tuple | list) else [window] * along
+    sizes = [size for size in given if type(size) is int and size > 0]
+    have = arrived[len(arrived) - along :]
+    if not along or not len(given) == len(sizes) == len(have) == along:
         return
-    sizes = window if isinstance(window, tuple) else (window, window)
-    if len(sizes) == 2 and all(type(size) is int for size in sizes):
-        times = max(-(-size // have) for size, have in zip(sizes, arrived, strict=True))
-        if times > 1:
-            height, width = (guess.size_of()[name] * times for name in ("H", "W"))
-            yield guess.with_sizes(H=height, W=width)
+    times = {
+        name: -(-size // max(got, 1))
+        for _, spec in guess.tensors()
+        if len(spec.dims) == len(arrived)
+        for name, size, got in zip(spec.dims[-along:], sizes, have, strict=True)
+        if isinstance(name, str)
+    }
+    sides = max((times[name] for name in ("H", "W") if name in times), default=1)
+    times |= {name: sides for name in ("H", "W") if name in times}
+    changed = {name: guess.size_of()[name] * more for name, more in times.items() if more > 1}
+    if changed and max(changed.values()) <= _LARGEST:
+        yield guess.with_sizes(**changed)
 
 
 def _by_pixels(outcome: TrialOutcome) -> Iterator[Guess]:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from inductor_debug.capture.failures.failed_statement import is_users
 from inductor_debug.capture.inference.guessing.precision import in_precision, precision_of
 from inductor_debug.capture.inference.search.dynamic_dims import Found, settled
 from inductor_debug.capture.inference.search.input_repairs import next_guesses
-from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, is_users
+from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError

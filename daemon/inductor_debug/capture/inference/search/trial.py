@@ -11,7 +11,6 @@ import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any
 
 import torch
@@ -19,6 +18,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.nn.parameter import UninitializedParameter
 
+from inductor_debug.capture.failures.failed_statement import is_users
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.join_watch import Join, JoinWatch
 from inductor_debug.capture.inference.search.meta_runs import call_on_meta
@@ -29,7 +29,6 @@ from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.tensors.fake_mode import is_fake
 
 Around = Callable[[tuple[Any, ...], dict[str, Any]], AbstractContextManager[Any]]
-_OWN = __name__.partition(".")[0] + "."
 _NOT_WATCHED: AbstractContextManager[Any] = contextlib.nullcontext()
 
 
@@ -223,12 +222,6 @@ def user_frames(error: BaseException) -> list[tuple[str, int, int]]:
             found.append((step.tb_frame.f_code.co_filename, step.tb_lineno, step.tb_lasti))
         step = step.tb_next
     return found
-
-
-def is_users(frame: FrameType) -> bool:
-    """Whether a frame runs code of the user's, neither a library's nor ours."""
-    own = str(frame.f_globals.get("__name__")).startswith(_OWN)
-    return not own and "site-packages" not in frame.f_code.co_filename
 
 
 def _is_lazy(subject: Any) -> bool:

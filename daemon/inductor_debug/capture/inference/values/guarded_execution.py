@@ -29,6 +29,14 @@ _REFUSED = frozenset(
 )
 _UNHEARD: tuple[tuple[Any, str], ...] = ((torch, "save"), (os, "_exit"), (os, "abort"), (signal, "raise_signal"))
 """What no audit event tells of: `torch.save` opens its file without Python's knowing, the others end the process."""
+_OF_OPERATIONS = (
+    "torch._subclasses.",
+    "torch.utils._python_dispatch",
+    "torch._C",
+    "inductor_debug.capture.weightless.",
+)
+"""Modules whose code keeps account of the operation that runs."""
+_PUT_OFF_SECONDS, _MOST_PUT_OFF = 0.001, 2000
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -95,7 +103,9 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
 def at_most(seconds: float) -> Iterator[None]:
     """Raises `TooLongError` in the code inside after so many seconds, where the system and the thread can.
 
-    Elsewhere the job's own timeout ends what never ends.
+    Not in the middle of an operation on tensors without values: what is begun there (`in_kernel_invocation` of a fake
+    mode) would never be ended, and every later operation would fail. Elsewhere the job's own timeout ends what never
+    ends.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
@@ -110,10 +120,14 @@ def at_most(seconds: float) -> Iterator[None]:
             left, grace[0] = late - grace[0], late
             signal.setitimer(signal.ITIMER_REAL, left)
             return
+        if _is_within_operation(frame) and put_off[0] < _MOST_PUT_OFF:
+            put_off[0] += 1
+            signal.setitimer(signal.ITIMER_REAL, _PUT_OFF_SECONDS)
+            return
         busy = time.process_time() - started > seconds / 2
         raise TooLongError(f"it took more than {seconds:g} s", worked=busy)
 
-    grace = [0.0]
+    grace, put_off = [0.0], [0]
     handler = signal.signal(signal.SIGALRM, ring)
     before, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
     try:
@@ -121,6 +135,14 @@ def at_most(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, before)
         signal.signal(signal.SIGALRM, handler)
+
+
+def _is_within_operation(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).startswith(_OF_OPERATIONS):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _waited() -> float:

@@ -17,7 +17,8 @@ class CaptureErrorRule(RunRule):
         Where torch refuses a call because sizes, dtypes or devices do not fit, the message names your expressions and
         what contradicts what. Where each operand was made, and the steps that gave it the size in question
         (`9216 ← flatten 64·12·12 ← max_pool2d ← conv2`), are related places and stand in the hover. For a name that
-        does not exist the nearest one that does is told. Any other exception keeps its own message.
+        does not exist the nearest one that does is told, and a quotient where a whole number is wanted
+        (`nn.Linear(width, width / 2)`) at its division. Any other exception keeps its own message.
 
         The same rule tells when part of a model cannot be captured although nothing is wrong with it, such as
         recurrent layers that Dynamo runs uncaptured, or an operator that has a forward and no backward."""
@@ -32,8 +33,8 @@ class CaptureErrorRule(RunRule):
         ```"""
     fix = """
         Editors offer a quick fix where one is known that holds: the layer set to the size that arrives, an operand
-        transposed or converted, other sizes for a view, the name that was meant. Otherwise mend the expression, or the
-        example inputs if those are wrong (the directive comment, `get_inputs`,
+        transposed or converted, other sizes for a view, the name that was meant, `//` for `/`. Otherwise mend the
+        expression, or the example inputs if those are wrong (the directive comment, `get_inputs`,
         `example_inputs`). If the code needs values (`.item()`, weights from a file), make sure that it also works
         on random ones. If it only fails here, without data, please report it: such models are run again on small
         real tensors."""

@@ -1,0 +1,80 @@
+"""The statement of the user's in which an exception was raised, and what the names in it stand for.
+
+Read from the frames of the traceback; whatever has to run code to be known stays unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from types import FrameType, FunctionType
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.runtime import foreign
+
+_OWN = __name__.partition(".")[0] + "."
+
+
+def is_users(frame: FrameType) -> bool:
+    """Whether a frame runs code of the user's, neither a library's nor ours."""
+    own = str(frame.f_globals.get("__name__")).startswith(_OWN)
+    return not own and "site-packages" not in frame.f_code.co_filename
+
+
+def last_frame(error: BaseException) -> tuple[FrameType | None, int]:
+    """The user's innermost frame through which an exception came, and its line."""
+    found: tuple[FrameType | None, int] = (None, 0)
+    step = error.__traceback__
+    while step is not None:
+        if is_users(step.tb_frame):
+            found = step.tb_frame, step.tb_lineno
+        step = step.tb_next
+    return found
+
+
+def blocks_at(frame: FrameType, line: int) -> list[ast.stmt]:
+    """The statements that a line lies in, the outermost first."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+    except (SyntaxError, ValueError):
+        return []
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+    return [node for node in nodes if node.lineno <= line <= (node.end_lineno or node.lineno)]
+
+
+def statement_at(frame: FrameType, line: int) -> ast.AST | None:
+    """The innermost statement at a line, compound ones without their bodies."""
+    found = next(reversed(blocks_at(frame, line)), None)
+    if isinstance(found, ast.For):
+        return found.iter
+    if isinstance(found, ast.If | ast.While):
+        return found.test
+    return found
+
+
+def value_of(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
+    """Whether a name or an attribute has a value that can be had without running code, and the value."""
+    if isinstance(node, ast.Name):
+        for names in (frame.f_locals, frame.f_globals):
+            if node.id in names:
+                return True, names[node.id]
+    elif isinstance(node, ast.Attribute):
+        known, owner = value_of(node.value, frame)
+        if known:
+            return _attribute(owner, node.attr)
+    return False, None
+
+
+def _attribute(owner: Any, name: str) -> tuple[bool, Any]:
+    if isinstance(owner, nn.Module):
+        members = foreign.members_of(owner)
+        if name in members:
+            return True, members[name]
+    try:
+        found = inspect.getattr_static(owner, name)
+    except AttributeError:
+        return False, None
+    return not hasattr(type(found), "__get__") or isinstance(found, FunctionType), found
