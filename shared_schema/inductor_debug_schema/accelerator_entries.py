@@ -43,10 +43,15 @@ class AcceleratorEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratorList:
-    """`inductorDebug.accelerators`: what can be chosen where `interpreter` runs the models."""
+    """`inductorDebug.accelerators`: what can be chosen where `interpreter` runs the models.
+
+    `backends` are the names that a comparison may be offered with: torch.compile's own, the usual one first, and the
+    accelerators of which numbers can be had.
+    """
 
     interpreter: str
     accelerators: list[AcceleratorEntry]
+    backends: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { browser } from "./browser.js";
+import { folder, PYTHON, SCREENSHOTS, until, Workbench } from "./harness.js";
 import { DIGITS, LAYERS } from "./models.js";
+import { startUi } from "./uiServer.js";
 
 const MODEL = `import torch
 from torch import nn
@@ -105,4 +107,22 @@ test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("the picture o
   await frame.locator("li.row .expander").first().click();
   await window.screenshot("screenshot-tensors-dark");
   await bench.close();
+});
+
+test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("the picture of the page in a browser", async () => {
+  const server = await startUi(folder({ "models/attention.py": MODEL, "models/digits.py": DIGITS.replace("9216", "9200") }), "models");
+  const context = await (await browser()).newContext({ viewport: { width: 1200, height: 750 }, colorScheme: "light" });
+  const page = await context.newPage();
+  await page.goto(server.address);
+  await until("both files are through", async () => (await page.locator("nav .status").innerText()).startsWith("2 of 2 files checked"));
+  await page.locator("button.file", { hasText: "attention.py" }).click();
+  const frame = page.frameLocator(".pages iframe");
+  await frame.locator("article a[data-range]").first().click();
+  await page.locator(".source mark").first().waitFor();
+  await page.getByRole("navigation").getByRole("button", { name: "Graph" }).first().click();
+  await page.frameLocator('.pages iframe[title^="Graphs"]').locator("canvas").first().waitFor();
+  await until("the graph is drawn", () => page.frameLocator('.pages iframe[title^="Graphs"]').locator("[role=treeitem]").first().isVisible());
+  await page.screenshot({ path: join(SCREENSHOTS, "screenshot-ui-light.png") });
+  await context.close();
+  await server.stop();
 });

@@ -20,7 +20,6 @@ import { type Shown, Tabs } from "./tabs.js";
 import { themeNow, watchChoice } from "./theme.js";
 
 const HTML = "text/html";
-const BACKENDS = ["inductor", "aot_eager", "dynamo"] as const;
 
 class Browser {
   private readonly daemon = new Daemon();
@@ -37,10 +36,13 @@ class Browser {
     openFile: (file) => { this.openFile(file); },
     pages: [
       { name: t("Graph"), title: t("The graphs that are captured"), open: (file, target) => { this.page(file, target, t("Graph"), (subject) => new GraphPage(this.around, subject)); } },
-      ...BACKENDS.map((backend) => ({
-        name: backend === "inductor" ? t("Compare") : t("Compare: {0}", backend), title: t("Does {0} compute what the model means?", backend),
-        open: (file: KnownFile, target: string): void => { this.page(file, target, t("KernelDiff, {0}", backend), (subject) => new ComparisonPage(this.around, subject, { backend })); },
-      })),
+      {
+        name: t("Compare"), title: t("Does the chosen backend compute what the model means?"),
+        open: (file, target): void => {
+          const { backend } = this.sidebar;
+          this.page(file, target, t("KernelDiff, {0}", backend), (subject) => new ComparisonPage(this.around, subject, { backend }));
+        },
+      },
       { name: t("Memory"), title: t("What is alive at each operation"), open: (file, target) => { this.page(file, target, t("Memory"), (subject) => new ChartPage(this.around, subject, "memory")); } },
       { name: t("Roofline"), title: t("What each expression costs at least"), open: (file, target) => { this.page(file, target, t("Roofline"), (subject) => new ChartPage(this.around, subject, "roofline")); } },
       { name: t("Compile Time"), title: t("Where compiling goes"), open: (file, target) => { this.page(file, target, t("Compile Time"), (subject) => new ChartPage(this.around, subject, "compile-time")); } },

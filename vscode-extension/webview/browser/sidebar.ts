@@ -24,6 +24,8 @@ export class Sidebar {
   private readonly surveys = element("ul", { class: "files" });
   private readonly status = element("p", { class: "status", role: "status" });
   private readonly choice = element("select", { "aria-label": t("Accelerator") });
+  private readonly compared = element("input", { list: "backends", "aria-label": t("Backend"), autocomplete: "off", spellcheck: "false", title: t("What is compared with eager: one of these, or any other that torch.compile or the file has") });
+  private readonly backends = element("datalist", { id: "backends" });
   private readonly rows = new Map<string, HTMLElement>();
   private chosen = "";
   private busy = false;
@@ -33,7 +35,8 @@ export class Sidebar {
     const kept = element("button", { type: "button", onclick: actions.openKept }, t("Kept so far"));
     this.choice.addEventListener("change", () => { void daemon.choose(this.choice.value); });
     const accelerator = element("label", {}, t("Accelerator"), " ", this.choice);
-    this.element.append(element("header", {}, element("strong", {}, "inductor-debug"), kept, theme), accelerator, this.status, this.files, this.surveys);
+    const backend = element("label", {}, t("Compare with"), " ", this.compared, this.backends);
+    this.element.append(element("header", {}, element("strong", {}, "inductor-debug"), kept, theme), element("div", { class: "choices" }, accelerator, backend), this.status, this.files, this.surveys);
     known.onChange((uri) => { this.changed(uri); });
     daemon.on("files", ({ surveys }) => { this.listSurveys(surveys); });
     daemon.on("settings", ({ accelerator: name = "" }) => { void this.offer(name); });
@@ -54,13 +57,20 @@ export class Sidebar {
     else this.status.textContent = words;
   }
 
+  /** What comparisons are made with: what stands there, or else what is usual. */
+  get backend(): string {
+    return this.compared.value.trim() || this.compared.placeholder;
+  }
+
   focusAccelerator(): void {
     this.choice.scrollIntoView();
     this.choice.focus();
   }
 
   private async offer(name: string): Promise<void> {
-    const entries = await this.daemon.perform("accelerators", {}).answer.then(({ accelerators }) => accelerators, () => []);
+    const { accelerators: entries, backends } = await this.daemon.perform("accelerators", {}).answer.catch(() => ({ accelerators: [], backends: [] }));
+    this.backends.replaceChildren(...backends.map((one) => element("option", { value: one })));
+    this.compared.placeholder = backends[0] ?? "";
     const others = name === "" || name === NO_ACCELERATOR || entries.some((one) => one.name === name) ? [] : [element("option", { value: name }, name)];
     const options = entries.map((one) => element("option", { value: one.name }, one.name));
     this.choice.replaceChildren(element("option", { value: "" }, t("as the project says")), element("option", { value: NO_ACCELERATOR }, t("none")), ...others, ...options);

@@ -47,6 +47,9 @@ Put `# inductor-debug: ignore[{rule}]` at the end of the line, or say `severity 
 `[tool.inductor-debug]` in `pyproject.toml`.
 """
 
+COMPILERS = ("inductor", "aot_eager", "dynamo")
+"""What everybody has of torch.compile to compare with: its default, AOTAutograd's and Dynamo's graphs as they are."""
+
 Ask = Callable[[str, "str | None"], AdaptersFound]
 """Asks an interpreter for one adapter by name, or (None) for the names of all.
 
@@ -153,7 +156,8 @@ class Accelerators:
         replaced = {entry.name for entry in installed}
         built_in = [_built_in(name) for name in built_in_names() if name not in replaced]
         found = sorted([*built_in, *installed], key=lambda entry: entry.name)
-        return AcceleratorList(interpreter=interpreter, accelerators=found)
+        backends = [*COMPILERS, *(entry.name for entry in found if entry.computes)]
+        return AcceleratorList(interpreter=interpreter, accelerators=found, backends=backends)
 
     def rule_page(self, rule: str, interpreter: str) -> str | None:
         """The page of a rule that an installed adapter brings along, as Markdown; None where none does."""
