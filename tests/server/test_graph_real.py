@@ -88,9 +88,12 @@ async def test_kernels_for_a_gpu_are_compiled_and_told_as_they_come(tmp_path: Pa
 
 async def _compiled_and_told(client: Process, path: Path) -> None:
     await client.initialize(processId=os.getpid(), workspaceFolders=[{"uri": path.parent.as_uri(), "name": "project"}])
-    request = {"uri": path.as_uri(), "target": "gate", "stages": ["inductor"], "compile": True}
-    arguments = [{**request, "partialResultToken": "pieces"}]
-    params = {"command": "inductorDebug.graph", "arguments": arguments}
+    document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": GATE}
+    client.notify("textDocument/didOpen", {"textDocument": document})
+    request = {"uri": path.as_uri(), "target": "gate", "stages": ["inductor"]}
+    await client.request("workspace/executeCommand", {"command": "inductorDebug.graph", "arguments": [request]})
+    arguments = [{**request, "compile": True, "partialResultToken": "pieces"}]
+    params = {"command": "inductorDebug.graph", "arguments": arguments, "workDoneToken": "bar"}
     result = (await client.request("workspace/executeCommand", params))["result"]
     (graphs,) = (Path(made["path"]) for made in result["artifacts"] if made["media_type"] == MEDIA_TYPE)
     builds = [kernel.build for kernel in decode(graphs.read_bytes()).kernels if kernel.build is not None]
@@ -98,6 +101,8 @@ async def _compiled_and_told(client: Process, path: Path) -> None:
     assert {text.title for text in builds[0].texts} >= {"PTX", "SASS"}
     told = client.messages.of("$/progress")
     (piece,) = (message["value"]["document"] for message in told if message["token"] == "pieces")
+    begun = [message["value"] for message in told if message["token"] == "bar" and message["value"]["kind"] == "begin"]
+    assert [bar["title"] for bar in begun] == ["Compiling kernels"], "what is shown is not captured again"
     assert (piece["kernel"], piece["registers"]) == (builds[0].kernel, builds[0].registers)
     assert not piece.get("texts"), "machine code may be larger than a message"
 

@@ -13,7 +13,7 @@ from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, decode, encode
 from inductor_debug.engine.orders.compiling import compile_order, with_builds
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.outcomes import failure
-from inductor_debug.engine.settings.settings import ConfigurationError
+from inductor_debug.engine.settings.settings import ConfigurationError, Settings
 from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.commands.ordering import extended, file_of, outcome, perform
 from inductor_debug.server.commands.partial_results import PartialResults
@@ -33,13 +33,16 @@ async def graph(call: Call[GraphRequest]) -> GraphAnswer:
     """Captures graphs.
 
     Where the analysis of the file as it is now has captured them, it is answered with those, unless the request is for
-    `fresh` ones.
+    `fresh` ones. Kernels that are to be compiled may be those that the last such command captured.
     """
     request = call.request
     order = Order(target=request.target, stages=_stages(request.stages), keep_graphs=True)
     performed = None if request.fresh else await _held(call.server, request.uri, order)
+    if performed is None and request.compile and not request.fresh:
+        performed = _captured_before(call.server, request.uri, order)
     if performed is None:
         performed = await perform(call, order, title="Capturing graphs")
+        call.server.captured_graphs.take(request.uri, order, _settings(call.server, request.uri), performed)
     if request.compile:
         performed = await _compiled(call, performed)
     targets = [
@@ -73,6 +76,21 @@ async def _compiled(call: Call[GraphRequest], performed: Performed) -> Performed
     kept = call.server.engine.keep(file_of(call.request.uri), whole)
     others = [reference for reference in performed.references if reference.media_type != MEDIA_TYPE]
     return dataclasses.replace(performed, references=[*others, *kept.references], notes=[*performed.notes, *kept.notes])
+
+
+def _captured_before(server: Server, uri: str, order: Order) -> Performed | None:
+    """What the last order for graphs brought, where it was this one and nothing has changed since."""
+    document = server.documents.get(uri)
+    if document is None:
+        return None
+    return server.captured_graphs.of(uri, order, _settings(server, uri), document.text)
+
+
+def _settings(server: Server, uri: str) -> Settings:
+    try:
+        return server.configuration.settings_for(file_of(uri))
+    except ConfigurationError as error:
+        raise RequestError(str(error)) from error
 
 
 async def _held(server: Server, uri: str, order: Order) -> Performed | None:

@@ -26,6 +26,7 @@ from inductor_debug.server.rpc.client import Client
 from inductor_debug.server.rpc.protocol import Protocol
 from inductor_debug.server.state.analysis_notification import METHOD as ANALYSIS
 from inductor_debug.server.state.analysis_notification import analysis_notification
+from inductor_debug.server.state.captured_graphs import CapturedGraphs
 from inductor_debug.server.state.client_configuration import Configuration
 from inductor_debug.server.state.committed_costs import CommittedCosts
 from inductor_debug.server.state.editor_texts import EditorDocument
@@ -72,13 +73,18 @@ class Server(LanguageServer):
         self.configuration = Configuration(self.notices, command_line=options.command_line)
         self.numerics = Numerics(self)
         self.compile_times = CompileTimes()
+        self.captured_graphs = CapturedGraphs()
         self.committed = CommittedCosts(self._costs_with)
         self.unchecked = Unchecked(self)
         self.workspace_results = WorkspaceResults(self)
         self.listeners: list[Listener] = [self.unchecked.hear]
         self.opened_listeners: list[Callable[[str], None]] = []
-        self.closed_listeners: list[Callable[[str], None]] = [self.unchecked.forget, self.compile_times.forget]
-        self.file_listeners: list[Callable[[set[str]], None]] = []
+        self.closed_listeners: list[Callable[[str], None]] = [
+            self.unchecked.forget,
+            self.compile_times.forget,
+            self.captured_graphs.forget,
+        ]
+        self.file_listeners: list[Callable[[set[str]], None]] = [self.captured_graphs.doubt]
         self.settings_listeners: list[Callable[[], None]] = []
         self.ready = asyncio.Event()
         self.exit_code: int | None = None
