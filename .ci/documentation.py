@@ -125,7 +125,7 @@ def demo() -> None:
     """The steps of the guided demo, and its model."""
     with mkdocs_gen_files.open("demo.md", "w", encoding="utf-8") as page:
         page.write(f"# Guided demo\n\n```console\n$ inductor-debug demo\n```\n\n{guided.DESCRIPTION}\n")
-        model = (guided.DATA / guided.FILES["model.py"]).read_text(encoding="utf-8")
+        model = guided.all_files()["model.py"].decode()
         page.write(f"The model, `model.py`:\n\n```py\n{model}```\n")
         for number, step in enumerate(guided.all_steps(), start=1):
             command = shlex.join(["inductor-debug", *step.arguments])

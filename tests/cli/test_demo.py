@@ -81,7 +81,7 @@ def test_the_steps_are_commands_and_say_everything() -> None:
         assert set(step) == {"id", "title", "what", "look", "arguments", "exit", "editor"}
         name = step["arguments"][0]
         parser_of({name: module_of(name)}).parse_args([*step["arguments"], "--python", "python"])
-    assert all((demo.DATA / source).is_file() for source in demo.FILES.values())
+    assert list(demo.all_files()) == ["model.py", "pyproject.toml"]
 
 
 def test_a_step_that_comes_out_otherwise_ends_it(command: Command, project: Path) -> None:

@@ -26,7 +26,7 @@ export function activate(context: PagesContext): void {
 
 async function bisect(context: PagesContext, pages: OrderPages, given: unknown, name: unknown): Promise<void> {
   const subject = await targetOf(context, t("Bisect"), given, name);
-  const options = subject && (await askForLadder(context));
+  const options = subject && (optionsIn(given) ?? (await askForLadder(context)));
   if (!subject || !options) return;
   const title = t("Bisection of {0}", subject.target);
   const answer = await pages.carryOut({
@@ -38,6 +38,13 @@ async function bisect(context: PagesContext, pages: OrderPages, given: unknown, 
   });
   const [said] = answer?.said ?? [];
   if (said !== undefined) context.notifications.answer(said, ...actionsFor(answer?.bisections[0]?.guilty ?? undefined));
+}
+
+/** The ladder among the command's arguments (`{uri, target, backends, passes}`), as a key binding may have it; undefined where it has none. */
+function optionsIn(given: unknown): BisectOptions | undefined {
+  if (typeof given !== "object" || given === null || !("backends" in given) || !Array.isArray(given.backends)) return undefined;
+  const backends = given.backends.filter((name) => typeof name === "string");
+  return { backends, ...("passes" in given && typeof given.passes === "boolean" ? { passes: given.passes } : {}) };
 }
 
 /** What one does next; the page has the commands for either side. */

@@ -11,7 +11,7 @@ const manifest = JSON.parse(read("package.json")) as {
   contributes: {
     commands: { command: string }[];
     configuration: { properties: Record<string, { markdownDescription?: string; scope?: string; default?: unknown }> };
-    walkthroughs: { steps: { media: { markdown: string } }[] }[];
+    walkthroughs: { id: string; steps: { media: { markdown: string } }[] }[];
   };
   capabilities: { untrustedWorkspaces: { supported: unknown } };
 };
@@ -57,6 +57,19 @@ test("the walkthrough has at most six steps, each with its page", () => {
     expect(steps.length).toBeLessThanOrEqual(6);
     for (const { media } of steps) expect(existsSync(join(EXTENSION, media.markdown))).toBe(true);
   }
+});
+
+test("the walkthrough of the guided demo has the steps of the command, and says what they say", () => {
+  const result = spawnSync(process.execPath, [join(EXTENSION, "scripts", "walkthrough.mjs"), "--check"], { encoding: "utf8" });
+  expect(result.stderr).toBe("");
+  const demo = JSON.parse(read("..", "daemon", "inductor_debug", "cli", "demo", "steps.json")) as { steps: { id: string; editor: { command: string } }[] };
+  const walkthrough = manifest.contributes.walkthroughs.find(({ id }) => id === "demo");
+  expect(walkthrough?.steps).toEqual(demo.steps.map(({ id }) => ({
+    id, title: `%demo.${id}.title%`, description: `%demo.${id}.description%`, media: { markdown: `walkthrough/demo/${id}.md` },
+    completionEvents: [`onContext:inductorDebug.demo.${id}`],
+  })));
+  const known = manifest.contributes.commands.map(({ command }) => command);
+  expect(demo.steps.map(({ editor }) => editor.command).filter((command) => !known.includes(command))).toEqual(["editor.action.quickFix"]); // VS Code's own
 });
 
 test("nothing starts in a workspace that is not trusted", () => {

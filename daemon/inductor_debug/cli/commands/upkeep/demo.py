@@ -12,9 +12,10 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import CommandError
@@ -38,8 +39,6 @@ exit codes:
 """
 FAILURES = ()
 DATA = Path(__file__).parents[2] / "demo"
-FILES = {"model.py": "model.py.txt", "pyproject.toml": "pyproject.toml"}
-"""What is written, and which files of `DATA` that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     folder: Path = arguments.folder
     interpreter = [] if arguments.python is None else ["--python", located(arguments.python) or ""]
-    _write_files(folder)
-    steps = all_steps()
+    files, steps = all_files(), all_steps()
+    _write(files, folder)
     with _inside(folder):
         for number, step in enumerate(steps, start=1):
             _say(f"\n{number} of {len(steps)}: {step.title}\n\n{_paragraph(step.what)}")
@@ -95,19 +94,29 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def all_files() -> dict[str, bytes]:
+    """The files of the demo by their names."""
+    return {name: (DATA / source).read_bytes() for name, source in _document()["files"].items()}
+
+
 def all_steps() -> list[Step]:
     """The steps, in their order."""
-    document = json.loads((DATA / "steps.json").read_text(encoding="utf-8"))
     return [
-        Step(step["title"], step["what"], step["look"], step["arguments"], step["exit"]) for step in document["steps"]
+        Step(step["title"], step["what"], step["look"], step["arguments"], step["exit"])
+        for step in _document()["steps"]
     ]
 
 
-def _write_files(folder: Path) -> None:
+def _document() -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((DATA / "steps.json").read_text(encoding="utf-8"))
+    return document
+
+
+def _write(files: Mapping[str, bytes], folder: Path) -> None:
     try:
         folder.mkdir(parents=True)
-        for name, source in FILES.items():
-            (folder / name).write_bytes((DATA / source).read_bytes())
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
     except FileExistsError:
         raise CommandError(f"{folder} is there already: name another folder, which will be made") from None
     except OSError as error:
