@@ -3177,7 +3177,7 @@ export interface TargetCost {
 }
 
 /**
- * A target the file offers; `origin` names the convention that found it, for the log.
+ * A target the file offers; `origin` names the convention that found it.
  */
 export interface TargetFound {
   readonly name: string;

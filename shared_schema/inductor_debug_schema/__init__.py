@@ -193,6 +193,7 @@ from inductor_debug_schema.job_tasks import (
 )
 from inductor_debug_schema.jobs import (
     EVENT_TYPES,
+    INFERRED_ORIGIN,
     Answer,
     Answered,
     AnswerPiece,
@@ -390,6 +391,7 @@ __all__ = [
     "Restickified",
     "Held",
     "InferenceHint",
+    "INFERRED_ORIGIN",
     "Inferred",
     "InsertedKind",
     "InstanceVersions",

@@ -124,9 +124,13 @@ class JobRequest:
     """The command line that the file sees while it runs, its own name left out."""
 
 
+INFERRED_ORIGIN = "inferred"
+"""The `origin` of a target whose inputs nobody gave."""
+
+
 @dataclass(frozen=True, slots=True)
 class TargetFound:
-    """A target the file offers; `origin` names the convention that found it, for the log."""
+    """A target the file offers; `origin` names the convention that found it."""
 
     name: str
     line: int

@@ -8,7 +8,18 @@ from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug.engine.results.endings import conclude
 from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.settings.settings import Settings
-from inductor_debug_schema import FileStatus
+from inductor_debug_schema import (
+    Checked,
+    FileStatus,
+    Inferred,
+    Loaded,
+    Severity,
+    Stage,
+    StageFinished,
+    StageReport,
+    StageState,
+    TargetFound,
+)
 
 ENDINGS = [
     pytest.param("CRASH", "crash 1:4-25", FileStatus.CRASHED, "capture stage of Model: killed by SIGSEGV", id="crash"),
@@ -58,6 +69,29 @@ def test_what_the_log_says_of_the_end_is_related_information(log: str, told: lis
     conclude(results, JobEnd(JobOutcome.CRASHED, "killed by SIGSEGV", log), Settings("/p"))
     assert results.reason is not None
     assert [place.message.removeprefix("From the log of its process:\n") for place in results.reason.related] == told
+
+
+LIMITS = [
+    pytest.param("inferred", 1, Severity.INFORMATION, id="nobody asked for it"),
+    pytest.param("directive", 1, Severity.ERROR, id="declared"),
+    pytest.param("directive", 2, Severity.INFORMATION, id="declared and seen to its end"),
+]
+
+
+@pytest.mark.parametrize("outcome", [JobOutcome.TIMEOUT, JobOutcome.OUT_OF_MEMORY])
+@pytest.mark.parametrize(("origin", "stages", "severity"), LIMITS)
+def test_a_limit_is_an_error_where_it_hides_what_was_declared(
+    origin: str, stages: int, severity: Severity, outcome: JobOutcome
+) -> None:
+    results = Results("/p/m.py", "x\n", (Stage.PREVIEW, Stage.MOCK))
+    results.accept(Loaded([TargetFound("Model", 0, origin), TargetFound("Other", 0, "inferred")], [], [], 0.0))
+    for stage in results.asked[:stages]:
+        results.accept(StageFinished("Model", StageReport(stage, StageState.DONE, 0.1), []))
+    conclude(results, JobEnd(outcome), Settings("/p"))
+    assert results.reason is not None
+    assert results.reason.severity is severity
+    other = results.targets()[1]
+    assert (other.inferred, other.checked, other.why) == (Inferred(), Checked.NO, results.reason.headline)
 
 
 async def test_a_crash_is_not_tried_again_until_somebody_does_something(desk: Desk) -> None:

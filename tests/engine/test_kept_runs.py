@@ -83,7 +83,7 @@ class Project:
         file.write_text(text)
         os.utime(file, (OLD, time.time() - 60))
 
-    async def check(self) -> tuple[FileReport, bool]:
+    async def check(self, **said: object) -> tuple[FileReport, bool]:
         """The report, and whether anything ran."""
         ran: list[str] = []
 
@@ -92,7 +92,7 @@ class Project:
             return WorkerPool(interpreter=interpreter, project_root=project_root, log_path=log_path)
 
         engine = Engine(
-            settings_for=SettingsResolver(command_line={}, environ={}),
+            settings_for=SettingsResolver(command_line=said, environ={}),
             listener=lambda update: None,
             pool_factory=pool,
             cache_folder=self.folder.parent / "cache",
@@ -168,3 +168,17 @@ async def test_what_another_program_wrote_into_the_cache_is_not_believed(tmp_pat
         again, ran = await project.check()
         assert ran
         assert again.findings == first.findings
+
+
+@pytest.mark.torch
+async def test_what_a_limit_has_ended_is_told_again_until_it_may_take_longer(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    project.write("helper.py", "WIDTH = 4\nwhile True:\n    pass\n")
+    late, ran = await project.check(timeout=2)
+    assert (late.status, ran) == (FileStatus.TIMEOUT, True)
+    assert await project.check(timeout=2) == (late, False)
+    assert await project.check(timeout=1) == (late, False)
+    assert (await project.check(timeout=3))[1]
+    project.write("helper.py", "WIDTH = 4\n")
+    through, ran = await project.check(timeout=60)
+    assert (through.status, ran) == (FileStatus.FINDINGS, True)

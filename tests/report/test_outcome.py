@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from inductor_debug.report.run_report import CheckedFile, ExitCode
-from inductor_debug_schema import FileStatus, Finding, Severity, StageState
+from inductor_debug_schema import FileStatus, Finding, Inferred, Severity, StageState
 from report_samples import checked, finding, result, span, target
 
 PATH = "/project/model.py"
@@ -27,7 +27,34 @@ def said(severity: Severity, rule: str = "dtype", target_name: str = "Model") ->
         (checked(PATH, said(Severity.INFORMATION)), Severity.WARNING, ExitCode.CLEAN),
         (checked(PATH, said(Severity.HINT)), Severity.WARNING, ExitCode.CLEAN),
         (checked(PATH, status=FileStatus.NO_TARGET, targets=[]), Severity.WARNING, ExitCode.CLEAN),
-        (checked(PATH, status=FileStatus.TIMEOUT), Severity.ERROR, ExitCode.TROUBLE),
+        (checked(PATH, status=FileStatus.TIMEOUT, targets=[]), Severity.ERROR, ExitCode.TROUBLE),
+        (checked(PATH, status=FileStatus.TIMEOUT, targets=[target()]), Severity.ERROR, ExitCode.CLEAN),
+        (
+            checked(PATH, status=FileStatus.TIMEOUT, targets=[target(), replace(target(), stages=[])]),
+            Severity.ERROR,
+            ExitCode.TROUBLE,
+        ),
+        (
+            checked(
+                PATH,
+                said(Severity.INFORMATION, "out-of-memory"),
+                status=FileStatus.CRASHED,
+                targets=[replace(target(), stages=[], inferred=Inferred())],
+                explicit=True,
+            ),
+            Severity.WARNING,
+            ExitCode.CLEAN,
+        ),
+        (
+            checked(PATH, said(Severity.ERROR, "timeout"), status=FileStatus.TIMEOUT, targets=[]),
+            Severity.WARNING,
+            ExitCode.FINDINGS,
+        ),
+        (
+            checked(PATH, said(Severity.ERROR, "timeout"), status=FileStatus.TIMEOUT, targets=[], explicit=True),
+            Severity.WARNING,
+            ExitCode.TROUBLE,
+        ),
         (checked(PATH, status=FileStatus.CRASHED), Severity.ERROR, ExitCode.TROUBLE),
         (checked(PATH, status=FileStatus.FAILED, targets=[]), Severity.ERROR, ExitCode.TROUBLE),
         (checked(PATH, problem="no permission"), Severity.ERROR, ExitCode.TROUBLE),

@@ -163,8 +163,8 @@ def test_the_summary_counts(model: Path) -> None:
     assert summary_of(checked(model, status=FileStatus.NO_TARGET, targets=[]), clean) == (
         "no findings in 2 files, 1 file without targets, 1.2 s"
     )
-    assert summary_of(checked(model, status=FileStatus.TIMEOUT)) == (
-        "no findings in 1 file, 1 file could not be analysed, 1.2 s"
+    assert summary_of(checked(model, status=FileStatus.TIMEOUT, targets=[])) == (
+        "nothing was checked in model.py, 1 file could not be analysed, 1.2 s"
     )
 
 

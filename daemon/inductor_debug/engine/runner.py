@@ -39,14 +39,16 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
 from inductor_debug.engine.results.cache import ResultCache, key_of
-from inductor_debug.engine.results.endings import conclude
+from inductor_debug.engine.results.endings import LIMITS, conclude
 from inductor_debug.engine.results.kept_hints import Hints
 from inductor_debug.engine.results.kept_runs import NOT_ASKED, KeptRuns, Versions
 from inductor_debug.engine.results.merge import CarriedFindings, Results
 from inductor_debug.engine.results.policy import apply_policy
 from inductor_debug.engine.results.remembered_files import Place
+from inductor_debug.engine.results.unheard_surroundings import unheard_surroundings
 from inductor_debug.engine.results.working_texts import WorkingTexts
 from inductor_debug.engine.settings import folders
 from inductor_debug.engine.settings.settings import Settings
@@ -194,13 +196,26 @@ class Runner:
             self._cache.put(self._key(work), results, started)
             if self._kept is not None and learns and not work.settings.sizes:
                 self._kept.put(work.settings.run_digest(), results, told, versions, started)
+        elif self._kept is not None and learns and work.order is None and not work.settings.sizes:
+            self._keep_cut_short(work, results, told, versions, started, end)
         return results
+
+    def _keep_cut_short(
+        self, work: Work, results: Results, told: list[Event], versions: Versions, started: int, end: JobEnd
+    ) -> None:
+        """Keeps a run that was ended by a limit which the settings set, and would be again."""
+        assert self._kept is not None
+        settings = work.settings
+        if end.outcome in LIMITS:
+            seconds = settings.timeout if end.outcome is JobOutcome.TIMEOUT else None
+            around = unheard_surroundings(settings.project_root, settings.interpreter)
+            self._kept.put_cut_short(settings.run_digest(), results, told, versions, started, seconds, around)
 
     def _kept_results(self, work: Work) -> Results | None:
         """What an earlier process learned, if that is all that is asked for and still holds."""
         if self._kept is None or work.shows or work.order is not None:
             return None
-        run = self._kept.get(work.path, work.text, work.settings.run_digest())
+        run = self._kept.get(work.path, work.text, work.settings.run_digest(), work.settings.timeout)
         if run is None:
             return None
         self.versions = self.versions if self.versions.torch else run.versions

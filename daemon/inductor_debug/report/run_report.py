@@ -80,9 +80,11 @@ class CheckedFile:
         """
         if self.problem is not None:
             return [""]
-        if self.report.status in (FileStatus.TIMEOUT, FileStatus.CRASHED):
+        if self.report.status is FileStatus.CRASHED and not self._met_a_limit:
             return [""]
-        names = [target.name for target in self.report.targets if failed(target)]
+        names = [target.name for target in self.report.targets if failed(target, stopped=self._met_a_limit)]
+        if self._met_a_limit and not self.report.targets:
+            names = [""]
         if self.report.status is FileStatus.FAILED and not names:
             names = [""]
         return [name for name in names if not self._is_known_failure(name)]
@@ -95,7 +97,8 @@ class CheckedFile:
         told = bool(self.report.findings) and all(
             _is_what_code_met(finding) for finding in self.report.findings if is_about_the_run(finding)
         )
-        by_itself = not self.explicit and self.problem is None and self.report.status is FileStatus.FAILED
+        ended = self.report.status is FileStatus.FAILED or self._met_a_limit
+        by_itself = not self.explicit and self.problem is None and ended
         if by_itself and told and not self.report.targets:
             return self.required
         return bool(self.unanalysed()) or (self.required and bool(self.unchecked()))
@@ -109,6 +112,12 @@ class CheckedFile:
     def ran(self) -> bool:
         """Whether anything in it was looked at."""
         return any(target.checked is not Checked.NO for target in self.report.targets)
+
+    @property
+    def _met_a_limit(self) -> bool:
+        """Whether a limit that the settings set has ended it, which is no fault of the tool's."""
+        limited = any(finding.rule in _LIMITS for finding in self.report.findings)
+        return self.report.status is FileStatus.TIMEOUT or (self.report.status is FileStatus.CRASHED and limited)
 
     def _is_known_failure(self, target: str) -> bool:
         known = any(finding.target == target and is_about_the_run(finding) for finding in self.hidden)
@@ -191,14 +200,16 @@ class Renderer(Protocol):
 
 
 _FAULTS_OF_THE_CODE = frozenset({"capture-error", "import-error", "syntax-error"})
+_LIMITS = frozenset({"timeout", "out-of-memory"})
 _FAULTS_OF_THE_RUN = frozenset(
     {"configuration", "crash", "environment", "internal-error", "out-of-memory", "timeout", "unreadable"}
 )
 
 
 def _is_what_code_met(finding: Finding) -> bool:
-    """Whether it is the file's own code that failed, wanted what is refused, or imported what is broken."""
-    return finding.rule in _FAULTS_OF_THE_CODE or (finding.rule == "environment" and finding.cause != "")
+    """Whether it is the file's own code that failed, wanted what is refused or too much, or imported what is broken."""
+    is_of_code = finding.rule in _FAULTS_OF_THE_CODE or finding.rule in _LIMITS
+    return is_of_code or (finding.rule == "environment" and finding.cause != "")
 
 
 def is_about_the_run(finding: Finding) -> bool:
@@ -211,10 +222,14 @@ def may_pass(finding: Finding) -> bool:
     return finding.rule in _FAULTS_OF_THE_RUN
 
 
-def failed(target: TargetReport) -> bool:
-    """Whether no stage saw a target through that the user declared; of others findings and coverage say enough."""
+def failed(target: TargetReport, *, stopped: bool = False) -> bool:
+    """Whether no stage saw a target through that the user declared; of others findings and coverage say enough.
+
+    Where its file was `stopped`, none may have begun.
+    """
     states = {stage.state for stage in target.stages}
-    return target.inferred is None and StageState.FAILED in states and StageState.DONE not in states
+    began = stopped or StageState.FAILED in states
+    return target.inferred is None and began and StageState.DONE not in states
 
 
 def summary(result: CheckResult) -> str:

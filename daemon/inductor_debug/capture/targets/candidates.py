@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from inductor_debug_schema import Location, TargetFound
+from inductor_debug_schema import INFERRED_ORIGIN, Location, TargetFound
 
 from inductor_debug.capture.running.target import Call
 from inductor_debug.capture.runtime.later_calls import CallsAgain
@@ -37,7 +37,7 @@ class CandidateOrigin(str, Enum):
     """A call of what `torch.compile` returned, made while the file was loaded."""
     MAIN = "main"
     """A call of a model by the file's main program."""
-    INFERRED = "inferred"
+    INFERRED = INFERRED_ORIGIN
     """Nobody gave inputs: they are inferred when the target is built."""
 
 

@@ -29,6 +29,8 @@ _RULES = {
     JobOutcome.OUT_OF_MEMORY: "out-of-memory",
     JobOutcome.START_FAILED: "environment",
 }
+LIMITS = (JobOutcome.TIMEOUT, JobOutcome.OUT_OF_MEMORY)
+"""What our own limits end. Of a class that nobody declared a target that says nothing but that it was not checked."""
 _STATUSES = {JobOutcome.TIMEOUT: FileStatus.TIMEOUT, JobOutcome.START_FAILED: FileStatus.FAILED}
 
 
@@ -40,7 +42,7 @@ def conclude(results: Results, end: JobEnd, settings: Settings) -> None:
     span = line_range(results.text, end.line)
     finding = Finding(
         rule=_RULES[end.outcome],
-        severity=Severity.ERROR,
+        severity=Severity.INFORMATION if _is_cut_short(results, end) else Severity.ERROR,
         message=_message(results, end, settings),
         path=results.path,
         range=span,
@@ -49,6 +51,11 @@ def conclude(results: Results, end: JobEnd, settings: Settings) -> None:
         related=_log(results.path, span, end.log_tail),
     )
     results.fail(_STATUSES.get(end.outcome, FileStatus.CRASHED), finding, broken=True)
+
+
+def _is_cut_short(results: Results, end: JobEnd) -> bool:
+    """Whether a limit of ours ended a run that had seen all that was declared: what is left nobody asked for."""
+    return end.outcome in LIMITS and results.loaded and not results.owes
 
 
 def configuration_finding(error: ConfigurationError, path: str, text: str) -> Finding:

@@ -1,8 +1,9 @@
 """What finished runs told, kept on disk for the next `check`: the same text in the same surroundings is not run again.
 
 Kept are the worker's events, so that hearing them again gives what the run gave. A run holds as long as every file and
-folder that it looked at is what it was, the installed libraries among them, and this tool as well. A run that crashed,
-timed out or broke off is never kept, since the reason may lie outside of what we know.
+folder that it looked at is what it was, the installed libraries among them, and this tool as well. A run that a limit
+of ours has ended is kept with that limit: it would end there again. One that crashed or broke off otherwise never is,
+since the reason may lie outside of what we know.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,20 +62,37 @@ NOT_ASKED = Versions()
 
 
 @dataclass(frozen=True, slots=True)
+class CutShort:
+    """How a limit of ours ended a run; `seconds` is the limit, None where it is not one of time."""
+
+    status: FileStatus
+    finding: Finding
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class KeptRun:
-    """What a run told in its order, the versions it ran on, and what it looked at as that was."""
+    """What a run told in its order, the versions it ran on, what it looked at as that was, and what cut it short."""
 
     told: Sequence[Event]
     versions: Versions
     stamps: Sequence[Stamp]
+    cut_short: CutShort | None = None
 
     def results(self, path: str, text: str, asked: tuple[Stage, ...]) -> Results:
         """What came of it."""
         results = Results(path, text, asked)
         for event in self.told:
             results.accept(event)
-        results.close()
+        if self.cut_short is None:
+            results.close()
+        else:
+            results.fail(self.cut_short.status, self.cut_short.finding, broken=True)
         return results
+
+    def suffices(self, seconds: float) -> bool:
+        """Whether a run of as many seconds would come no further."""
+        return self.cut_short is None or self.cut_short.seconds is None or seconds <= self.cut_short.seconds
 
 
 class KeptRuns:
@@ -83,24 +101,60 @@ class KeptRuns:
     def __init__(self, folder: Path) -> None:
         self._entries = RememberedFiles(folder, CAPACITY)
 
-    def get(self, path: str, text: str, settings: str) -> KeptRun | None:
-        """The run that still holds; None if there is none."""
+    def get(self, path: str, text: str, settings: str, seconds: float) -> KeptRun | None:
+        """The run that still holds, as far as one of so many `seconds` goes; None if there is none."""
         key = _key(path, text, settings)
         content = self._entries.read(key)
         run = None if content is None else _read(content)
         if run is None or all(stamp.holds() for stamp in run.stamps):
-            return run
+            return run if run is None or run.suffices(seconds) else None
         self._entries.remove(key)
         return None
 
     def put(self, settings: str, results: Results, told: Sequence[Event], versions: Versions, started: int) -> None:
         """Keeps a run, unless it failed or what it looked at changed after it `started` (nanoseconds since 1970)."""
-        if not _explained(results):
+        if _explained(results):
+            self._write(settings, results, told, versions, stamps_of(results.surroundings(), before=started))
+
+    def put_cut_short(
+        self,
+        settings: str,
+        results: Results,
+        told: Sequence[Event],
+        versions: Versions,
+        started: int,
+        seconds: float | None,
+        surroundings: Iterable[str] | None,
+    ) -> None:
+        """Keeps a run that a limit of ours has ended, with all that it may have looked at; nothing where that is None.
+
+        Args:
+            settings: a digest of the settings that decide what is run.
+            results: what came of it until then.
+            told: its events.
+            versions: what its interpreter said of itself.
+            started: when, in nanoseconds since 1970.
+            seconds: how long it was allowed to take, if that ended it.
+            surroundings: files and folders.
+        """
+        if surroundings is None or results.reason is None or results.status is None:
             return
-        stamps = stamps_of(results.surroundings(), before=started)
+        stamps = stamps_of(sorted({*surroundings, *results.surroundings()} - {results.path}), before=started)
+        self._write(settings, results, told, versions, stamps, CutShort(results.status, results.reason, seconds))
+
+    def _write(
+        self,
+        settings: str,
+        results: Results,
+        told: Sequence[Event],
+        versions: Versions,
+        stamps: Sequence[Stamp] | None,
+        cut_short: CutShort | None = None,
+    ) -> None:
         if stamps is not None:
             events = [event for event in told if isinstance(event, _TELLING)]
-            self._entries.write(_key(results.path, results.text, settings), _written(KeptRun(events, versions, stamps)))
+            run = KeptRun(events, versions, stamps, cut_short)
+            self._entries.write(_key(results.path, results.text, settings), _written(run))
 
 
 def _explained(results: Results) -> bool:
@@ -141,6 +195,7 @@ def _written(run: KeptRun) -> dict[str, Any]:
         "told": [event_message(event) for event in run.told],
         "versions": to_wire(run.versions),
         "stamps": to_wire(list(run.stamps)),
+        "cut_short": to_wire(run.cut_short),
     }
 
 
@@ -150,6 +205,7 @@ def _read(document: Any) -> KeptRun | None:
             [read_event(message) for message in document["told"]],
             from_wire(Versions, document["versions"]),
             [from_wire(Stamp, stamp) for stamp in document["stamps"]],
+            from_wire(CutShort, document["cut_short"]) if document["cut_short"] is not None else None,
         )
     except (AttributeError, KeyError, TypeError, ValueError, WireError):
         return None

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inductor_debug_schema import (
+    INFERRED_ORIGIN,
     Answered,
     ArtifactMade,
     Event,
@@ -65,13 +66,15 @@ class Results:
     `asked` are the stages that are to be run. `general` are the worker's findings of no target; `reason` is the
     engine's own, why there is no more to come. `status` is None until the run has ended. `complete` says that every
     target was seen by every stage that was asked for; `broken` that the run itself failed, not the user's code.
-    Which `sizes` are free is found by another run; until they were sought, those of `sizes_before` are shown.
+    `declared` are the targets whose inputs somebody gave. Which `sizes` are free is found by another run; until they
+    were sought, those of `sizes_before` are shown.
     """
 
     path: str
     text: str
     asked: tuple[Stage, ...] = ()
     lines: dict[str, int] = field(default_factory=dict)
+    declared: frozenset[str] = frozenset()
     reports: dict[Part, StageReport] = field(default_factory=dict)
     parts: dict[Part, list[Finding]] = field(default_factory=dict)
     expressions: dict[Part, list[ExpressionFact]] = field(default_factory=dict)
@@ -99,6 +102,7 @@ class Results:
         if isinstance(event, Loaded):
             self.loaded = True
             self.lines = {target.name: target.line for target in event.targets}
+            self.declared = frozenset(item.name for item in event.targets if item.origin != INFERRED_ORIGIN)
             self.dependencies = list(event.dependencies)
         elif isinstance(event, StageStarted):
             self.running = (event.target, event.stage)
@@ -162,6 +166,11 @@ class Results:
         self.complete = False
         self.reason = finding
 
+    @property
+    def owes(self) -> bool:
+        """Whether a target that somebody declared was not seen by every stage that was asked for."""
+        return any((name, stage) not in self.reports for name in self.declared for stage in self.asked)
+
     def targets(self, carried: CarriedFindings | None = None) -> list[TargetReport]:
         """Targets in the order of the file, with the stages that have ended, or else as they were in `carried`."""
         before = {} if carried is None or self.status is not None else {each.name: each for each in carried.targets}
@@ -172,6 +181,8 @@ class Results:
     def _target(self, name: str, line: int) -> TargetReport:
         reports = {stage: self.reports[name, stage] for stage in _STAGES if (name, stage) in self.reports}
         inferred, untaken = self.inferred.get(name), self.untaken.get(name, [])
+        if inferred is None and self.loaded and self.status is not None and name not in self.declared:
+            inferred = Inferred()
         coverage = coverage_of(
             reports,
             self.asked if self.status is not None and self.asked else list(reports),
