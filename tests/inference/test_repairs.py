@@ -15,6 +15,7 @@ from inductor_debug.capture.inference.search.input_search import search
 from inductor_debug.capture.inference.search.trial import Trials
 from inductor_debug.capture.inference.specs.rendering import signature_of
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 pytestmark = pytest.mark.torch
 
@@ -258,6 +259,53 @@ def test_the_call_is_found(kind: type[nn.Module]) -> None:
     found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=40)
     assert isinstance(found, Found), found
     assert signature_of(found.guess, {}) == CALLS[kind]
+
+
+class Timed(nn.Module):
+    """Its layer takes floating numbers where its name says whole ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.time = nn.Sequential(nn.SiLU(), nn.Linear(32, 8))
+        self.conv = nn.Conv2d(3, 8, 1)
+
+    def forward(self, image: Any, time: Any) -> Any:
+        return self.conv(image) + self.time(time)[:, :, None, None]
+
+
+class Activated(nn.Module):
+    """Torch has no kernel of whole numbers for what it does."""
+
+    def forward(self, timesteps: Any) -> Any:
+        return torch.nn.functional.silu(timesteps) * 2
+
+
+class Looked(nn.Module):
+    """Looks whole numbers up and gives them to a layer, which no dtype survives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table, self.layer = nn.Embedding(50, 8), nn.Linear(32, 8)
+
+    def forward(self, step: Any) -> Any:
+        return self.table(step).mean() + self.layer(step)
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        (Timed, "image f32[2, 3, 64, 96], time f32[2, 32]"),
+        (Activated, "timesteps f32[2]"),
+        (Looked, "step i64[2, 32]"),
+    ],
+)
+def test_dtypes_are_those_that_torch_takes_where_there_are_values(kind: type[nn.Module], call: str) -> None:
+    with FakeTensorMode():
+        trials = Trials(kind)
+        plan = plan_for(trials.subject)
+        found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=40)
+    assert isinstance(found, Found), found
+    assert signature_of(found.guess, {}) == call
 
 
 class TwoInputs(nn.Module):

@@ -320,8 +320,12 @@ def _of_module(module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, An
         return None
     if isinstance(module, nn.RNNBase):
         dtype = str(next(module.parameters()).dtype).removeprefix("torch.")
-        states = module.num_layers * (2 if module.bidirectional else 1), module.proj_size or module.hidden_size
-        return layer_calls.recurrent(module.input_size, states, dtype, given, args[1] if len(args) > 1 else None)
+        layers = module.num_layers * (2 if module.bidirectional else 1)
+        hidden = module.proj_size or module.hidden_size
+        features = (hidden, module.hidden_size) if isinstance(module, nn.LSTM) else (hidden,)
+        state = args[1] if len(args) > 1 else kwargs.get("hx")
+        batch = 0 if module.batch_first else 1
+        return layer_calls.recurrent(module.input_size, layers, features, dtype, batch, given, state)
     if isinstance(module, nn.RNNCellBase):
         return layer_calls.recurrent_cell(module.input_size, given)
     ranks = next((ranks for kind, ranks in _RANKS.items() if isinstance(module, kind)), None)

@@ -147,25 +147,33 @@ def multi_head_attention(
     return rank_is_not(query, 3, 2) or size_is_not(query, -1, embed_dim)
 
 
-def recurrent(input_size: int, states: tuple[int, int], dtype: str, input: Operand, state: Any) -> Conflict | None:
+def recurrent(
+    input_size: int, layers: int, features: tuple[int, ...], dtype: str, batch: int, input: Operand, state: Any
+) -> Conflict | None:
     """A layer that runs over a sequence, with a batch or without.
 
     Args:
         input_size: features that it takes.
-        states: how many states it keeps, one for each layer and direction, and the features of each.
+        layers: how many states it keeps, one for each layer and direction.
+        features: of its first states, one number for each tensor of these.
         dtype: of its weights.
+        batch: which dimension of a sequence with a batch that is.
         input: the sequence.
-        state: the first states, if they are one tensor.
+        state: the first states: a tensor, or a tuple of as many as there are `features`.
     """
+    given = state if isinstance(state, tuple) else (state,)
 
     def checks() -> Iterator[Conflict | None]:
         yield Conflict(ConflictKind.DTYPE, input.side(), None, dtype) if input.dtype != dtype else None
         yield rank_is_not(input, 3, 2)
         yield size_is_not(input, -1, input_size)
-        if isinstance(state, Operand):
-            yield rank_is_not(state, input.rank)
-            yield size_is_not(state, 0, states[0])
-            yield size_is_not(state, -1, states[1])
+        for tensor, size in zip(given, features, strict=False):
+            if isinstance(tensor, Operand):
+                yield rank_is_not(tensor, input.rank)
+                yield size_is_not(tensor, 0, layers)
+                yield size_is_not(tensor, -1, size)
+                if input.rank == 3:
+                    yield sizes_differ(tensor, 1, input, batch)
 
     return first(checks())
 

@@ -5,18 +5,17 @@ Runs the model under a mode that sees every function of torch before it is taken
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
-from inductor_debug.capture.failures.conflicts import Conflict, ConflictKind, conflict_of, operands_of, sizes_of
+from inductor_debug.capture.failures.conflicts import Conflict, ConflictKind, conflict_of, sizes_of
 from inductor_debug.capture.failures.contradictions.call_facts import Side
 from inductor_debug.capture.inference.judging.doubts import is_plain, may_want_other_inputs, speaks_of_unset
+from inductor_debug.capture.inference.search.operand_watch import SourceWatch, contradiction_in, tensors_within
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.usage.module_inputs import accepted
@@ -178,48 +177,19 @@ def _refused_by_module(outcome: TrialOutcome) -> RefusedCall | None:
     return None
 
 
-class _Watch(TorchFunctionMode):
-    """Remembers the innermost function of torch that raises, and which inputs the tensors were computed from."""
+class _Watch(SourceWatch):
+    """Remembers the innermost function of torch that raises, and which sizes of its tensors the model declares."""
 
     def __init__(self) -> None:
         super().__init__()
         self.refused: RefusedCall | None = None
-        self.error: BaseException | None = None
-        self.inputs: list[torch.Tensor] = []
-        self._sources: dict[int, tuple[torch.Tensor, frozenset[int]]] = {}
         self._declared: dict[int, tuple[torch.Tensor, frozenset[int]]] = {}
 
-    @contextlib.contextmanager
-    def active(self, args: Any, kwargs: Any) -> Any:
-        """Watches meanwhile; `args` and `kwargs` are what the model is called with."""
-        self.refused, self.error = None, None
-        self.inputs = _tensors((args, kwargs))
-        self._sources = {id(tensor): (tensor, frozenset([number])) for number, tensor in enumerate(self.inputs)}
-        self._declared = {}
-        with self:
-            yield
-
-    def __torch_function__(
-        self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        given = operands_of(args, kwargs)
-        try:
-            result = function(*args, **kwargs)
-        except Exception as error:
-            if self.error is not error:
-                self._remember(function, args, kwargs, given, error)
-            raise
-        sources = frozenset[int]().union(*map(self._sources_of, given))
-        if sources:
-            # What works in place adds to what its tensor came of.
-            self._sources.update(
-                (id(tensor), (tensor, sources | self._sources_of(tensor))) for tensor in _tensors(result)
-            )
+    def gives(self, function: Any, args: Any, given: list[torch.Tensor], result: Any) -> None:
+        """Takes down the sizes that a result has of the model."""
         declared = frozenset[int]().union(*map(self._declared_of, given), self._sizes_made(function, args, result))
         if declared:
-            self._declared.update((id(tensor), (tensor, declared)) for tensor in _tensors(result))
-        return result
+            self._declared.update((id(tensor), (tensor, declared)) for tensor in tensors_within(result))
 
     def _declared_of(self, tensor: torch.Tensor) -> frozenset[int]:
         return self._declared[id(tensor)][1] if id(tensor) in self._declared else frozenset()
@@ -234,36 +204,20 @@ class _Watch(TorchFunctionMode):
             return frozenset(now for one, now in zip(before, after, strict=False) if one == 1 and now != 1)
         if name not in _PICKING:
             return frozenset()
-        indices = [tensor for tensor in _tensors(list(args[1:])) if not self._sources_of(tensor)]
+        indices = [tensor for tensor in tensors_within(list(args[1:])) if not self.sources_of(tensor)]
         return frozenset(size for tensor in indices for size in tensor.shape)
 
-    def _sources_of(self, tensor: torch.Tensor) -> frozenset[int]:
-        return self._sources[id(tensor)][1] if id(tensor) in self._sources else frozenset()
-
-    def _remember(
+    def refuses(
         self, function: Any, args: Any, kwargs: Mapping[str, Any], given: list[torch.Tensor], error: Exception
     ) -> None:
-        try:
-            conflict = conflict_of(function, args, kwargs)
-        except (TypeError, ValueError, RuntimeError):
-            conflict = None
-        self.error = error
+        """Takes down what the function was given, and what contradicts itself there."""
+        conflict = contradiction_in(function, args, kwargs)
         self.refused = RefusedCall(
             str(getattr(function, "__name__", function)),
             type(error).__name__,
             conflict,
-            list(map(self._sources_of, given)),
+            list(map(self.sources_of, given)),
             [tuple(sizes_of(tensor)) for tensor in given],
             list(map(self._declared_of, given)),
             is_doubtful=conflict is None and may_want_other_inputs(error, args, kwargs, self._sources),
         )
-
-
-def _tensors(value: Any) -> list[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return [tensor for item in value for tensor in _tensors(item)]
-    return []

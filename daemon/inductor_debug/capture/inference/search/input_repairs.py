@@ -21,6 +21,7 @@ from inductor_debug.capture.inference.search.broadcast_repairs import (
     by_operands,
     by_shapes,
 )
+from inductor_debug.capture.inference.search.conflict_repairs import by_conflict
 from inductor_debug.capture.inference.search.refusals import Refusal, refusal_of
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
@@ -91,6 +92,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
         yield from _other_ranks(guess)
     yield from _alternatives(guess, plan)
     yield from _ladders(guess, plan)
+    yield from by_conflict(outcome)
     yield from _other_ranks(guess)
     yield from _other_dtypes(guess)
 

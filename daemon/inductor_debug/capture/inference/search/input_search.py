@@ -5,6 +5,7 @@ Bounded by runs and by time; which sizes of the call that runs are free is found
 
 from __future__ import annotations
 
+import collections
 import heapq
 import itertools
 import time
@@ -15,11 +16,13 @@ from typing import Any
 
 from inductor_debug.capture.failures.failed_statement import is_users
 from inductor_debug.capture.inference.guessing.precision import in_precision, precision_of
+from inductor_debug.capture.inference.search.agreeing_dtypes import with_agreeing_dtypes
+from inductor_debug.capture.inference.search.conflict_repairs import mended
 from inductor_debug.capture.inference.search.dynamic_dims import Found, settled
 from inductor_debug.capture.inference.search.input_repairs import next_guesses
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
-from inductor_debug.capture.inference.specs.specs import Guess
+from inductor_debug.capture.inference.specs.specs import Guess, SequenceSpec
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError
 from inductor_debug.capture.tensors.fake_mode import is_limitation
 
@@ -31,6 +34,8 @@ _BRANCHES = 48
 _STANDSTILL = 6
 _DEPARTURE = 24
 """How much later a guess is tried for each argument that is none of those that are certain."""
+_ENDS_BEFORE_MENDING = 16
+"""How often calls end alike before what contradicts itself there is mended: what is likelier was tried by then."""
 _RUNS_WHERE_STUCK = 40
 _RUNS_WHERE_EVIDENT = 24
 
@@ -78,16 +83,17 @@ def search(
     precision = precision_of(trials.subject)
     starts = [in_precision(guess, precision) for guess in starts]
     numbers = itertools.count()
-    waiting: list[tuple[tuple[int, ...], int, int, Guess]] = []
+    waiting: list[tuple[tuple[int, ...], int, int, Guess, TrialOutcome | None]] = []
     for guess in starts:
-        heapq.heappush(waiting, ((), 0, next(numbers), guess))
+        heapq.heappush(waiting, ((), 0, next(numbers), guess, None))
     seen: set[Guess] = set(starts)
+    ends: dict[tuple[tuple[int, ...], str], list[TrialOutcome]] = collections.defaultdict(list)
     best: TrialOutcome | None = None
     evident, lasting = False, True
     runs += trials.runs
     least = trials.runs + _LEAST_RUNS
     while waiting and trials.runs < runs and (trials.runs < least or time.process_time() - started < seconds):
-        before, cost, _, guess = heapq.heappop(waiting)
+        before, cost, _, guess, parent = heapq.heappop(waiting)
         try:
             outcome = trials.run(guess)
         except TooLongError as late:
@@ -96,11 +102,21 @@ def search(
             lasting = late.worked
             break
         if outcome.error is None:
-            return settled(trials, guess, started + seconds)
+            return settled(trials, with_agreeing_dtypes(trials, guess, plan), started + seconds)
         unsupported = isinstance(outcome.error, NotImplementedError)
         if isinstance(outcome.error, SideEffectError) or (is_limitation(outcome.error) and not unsupported):
             # Other guesses change nothing about it; a lower rung of the ladder may.
             return NotFound(outcome.error, trials.runs, time.process_time() - started, best=outcome)
+        alike = ends[outcome.progress, outcome.raised.kind]
+        alike.append(outcome)
+        if len(alike) == _ENDS_BEFORE_MENDING:
+            further = mended(trials, alike[0], lambda guess: _may_be_meant(guess, plan()))
+            if further.error is None:
+                return settled(trials, with_agreeing_dtypes(trials, further.guess, plan), started + seconds)
+            if further.guess not in seen:
+                seen.add(further.guess)
+                rank = tuple(-number for number in further.progress)
+                heapq.heappush(waiting, (rank, 0, next(numbers), further.guess, None))
         if best is None or outcome.progress > best.progress:
             best, evident = outcome, is_evident(outcome)
             # What torch does not support for one rank or dtype it may support for another.
@@ -109,16 +125,30 @@ def search(
         if trials.runs >= _RUNS_WHERE_STUCK and stuck and _place(best, trials.subject) in stuck:
             break
         rank = tuple(-number for number in outcome.progress)
+        if parent is not None and _only_runs_longer(outcome, parent):
+            rank = max(rank, before)
         # A chain of changes that brings nothing comes after what the guess before them suggested.
         cost = 0 if rank < before or not before else cost + _STANDSTILL
         for order, following in enumerate(itertools.islice(_new(outcome, plan(), seen, precision), _BRANCHES)):
             apart = _DEPARTURE * plan().departures(following)
-            heapq.heappush(waiting, (rank, cost + order + apart, next(numbers), following))
+            heapq.heappush(waiting, (rank, cost + order + apart, next(numbers), following, outcome))
     if best is not None:
         stuck.update([place] if (place := _place(best, trials.subject)) else [])
     spent = time.process_time() - started
     error = best.error if best is not None else None
     return NotFound(error, trials.runs, spent, lasting, best, evident)
+
+
+def _only_runs_longer(outcome: TrialOutcome, parent: TrialOutcome) -> bool:
+    """Whether a call ends as the one did that it was made of, and only has more items in a list."""
+    if outcome.raised.kind != parent.raised.kind or outcome.module is not parent.module:
+        return False
+    pairs = zip(outcome.guess.arguments, parent.guess.arguments, strict=False)
+    lists = [(one.spec, other.spec) for one, other in pairs if one.spec != other.spec]
+    return bool(lists) and all(
+        isinstance(one, SequenceSpec) and isinstance(other, SequenceSpec) and set(one.items) == set(other.items)
+        for one, other in lists
+    )
 
 
 def _place(outcome: TrialOutcome, subject: Any) -> str:
@@ -138,6 +168,11 @@ def _new(outcome: TrialOutcome, plan: CallPlan, seen: set[Guess], precision: str
         if guess not in seen and _is_small(guess) and plan.allows(guess):
             seen.add(guess)
             yield guess
+
+
+def _may_be_meant(guess: Guess, plan: CallPlan) -> bool:
+    """Whether nothing is known against a call: neither sizes that nobody gives, nor what the text says."""
+    return _is_small(guess) and plan.allows(guess) and plan.denied(guess) is None
 
 
 def _is_small(guess: Guess) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -21,9 +21,13 @@ from inductor_debug.capture.inference.specs.specs import Guess, make_call
 from inductor_debug.capture.runtime.memoised import memoised_apart
 from inductor_debug.capture.tensors.fake_mode import is_fake, without_modes
 
+Around = Callable[[tuple[Any, ...], dict[str, Any]], AbstractContextManager[Any]]
 
-def call_on_meta(model: nn.Module, guess: Guess, watch: AbstractContextManager[Any]) -> None:
-    """Calls `model`, whose tensors are fake, with `guess` inside `watch`, and leaves meta tensors in place of its own.
+
+def call_on_meta(model: nn.Module, guess: Guess, around: Around) -> None:
+    """Calls `model`, whose tensors are fake, with `guess`, and leaves meta tensors in place of its own.
+
+    `around` makes of the arguments what the call runs in.
 
     Raises:
         Exception: what the model raises; `TypeError` where a tensor of it is not fake, or it names that device.
@@ -40,7 +44,7 @@ def call_on_meta(model: nn.Module, guess: Guess, watch: AbstractContextManager[A
         for part in model.modules():
             _move(part, known)
         args, kwargs = make_call(guess)
-        with watch:
+        with around(args, kwargs):
             model(*args, **kwargs)
 
 

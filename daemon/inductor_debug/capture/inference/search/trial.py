@@ -21,14 +21,14 @@ from torch.nn.parameter import UninitializedParameter
 from inductor_debug.capture.failures.failed_statement import is_users
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.join_watch import Join, JoinWatch
-from inductor_debug.capture.inference.search.meta_runs import call_on_meta
+from inductor_debug.capture.inference.search.meta_runs import Around, call_on_meta
+from inductor_debug.capture.inference.search.operand_watch import OperandWatch, RefusedOperands
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
 from inductor_debug.capture.running.python_state import PythonState
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.tensors.fake_mode import is_fake
 
-Around = Callable[[tuple[Any, ...], dict[str, Any]], AbstractContextManager[Any]]
 _NOT_WATCHED: AbstractContextManager[Any] = contextlib.nullcontext()
 
 
@@ -52,6 +52,8 @@ class TrialOutcome:
     part: int | None = None
     """Which module that is; a model that is built anew for every trial has the same numbers."""
     received: list[Received] = field(default_factory=list)
+    refused: Callable[[], RefusedOperands | None] = lambda: None
+    """What contradicts itself where torch refused it, which takes another run."""
     joined: Callable[[], Join] = Join
     """What was to be joined where that was refused, which takes another run."""
 
@@ -106,6 +108,18 @@ class Trials:
         self.watched(guess, watch.active)
         return watch.join
 
+    def _refused(self, guess: Guess) -> RefusedOperands | None:
+        """What contradicts itself where a run of `guess` ends."""
+        watch = OperandWatch()
+
+        def on_meta(subject: Any, guess: Guess) -> None:
+            call_on_meta(subject, guess, watch.active)
+
+        outcome = self._run(guess, on_meta) if self._meta and not self._grad else self.watched(guess, watch.active)
+        if watch.refused is None and self._stack and outcome.error is not None:
+            watch.refuse_in_module(*self._stack[-1][:2])
+        return watch.refused
+
     def mixes_dtypes(self, guess: Guess) -> bool:
         """Whether torch refuses the dtypes of a call that ran on the meta device, where no `torch.autocast` holds."""
         watch = DtypeWatch()
@@ -120,7 +134,7 @@ class Trials:
         self.runs += 1
 
         def on_meta(subject: Any, guess: Guess) -> None:
-            call_on_meta(subject, guess, watch)
+            call_on_meta(subject, guess, lambda args, kwargs: watch)
 
         def on_fake(subject: Any, guess: Guess) -> None:
             with watch:
@@ -200,6 +214,7 @@ class Trials:
 
     def _failed(self, guess: Guess, error: BaseException) -> TrialOutcome:
         outcome = TrialOutcome(guess, error, (self._completed, *self._lines(error)))
+        outcome.refused = functools.cache(functools.partial(self._refused, guess))
         if outcome.raised.about_joining:
             outcome.joined = functools.partial(self._joined, guess)
         if self._stack:

@@ -78,6 +78,8 @@ def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), in
                 yield from scaled(guess, name, spec, position, value, got, wanted)
                 if isinstance(dim, str) and value < got and value + wanted - got > 0:
                     joined.append(resized_alone(guess, name, spec, position, value + wanted - got))
+            elif position > 0 and value == 1 and wanted % got == 0:
+                joined.append(resized_alone(guess, name, spec, position, wanted // got))
     yield from joined
     if sizes.get(_BATCH) == got:
         yield guess.with_sizes(**{_BATCH: wanted})
