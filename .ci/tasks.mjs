@@ -244,6 +244,11 @@ const TASKS = {
     await setup();
     return run(PYTHON, ["-m", "inductor_debug", "bench", ...args]);
   },
+  /** The pages of case studies, from runs made anew; with `--check` which numbers have changed. */
+  "case-studies": async (args) => {
+    await setup();
+    return run(PYTHON, ["-m", "inductor_debug_benchmarks.case_studies", ...args]);
+  },
   /** Many models in one table; what it names is taken from where the command was given. */
   survey: async (args) => {
     await setup();
