@@ -12,7 +12,7 @@ pytest.importorskip("jinja2")
 from inductor_debug_benchmarks.case_studies import studies
 from inductor_debug_benchmarks.case_studies.pages import pages_of
 from inductor_debug_benchmarks.case_studies.studies import (
-    Facts,
+    CaseFacts,
     StudyError,
     all_studies,
     changes,
@@ -33,10 +33,10 @@ def test_pages_are_what_the_kept_facts_say() -> None:
 
 def test_a_number_that_changed_is_told_by_its_name(tmp_path: Path) -> None:
     study = replace(STUDIES["bert"], folder=tmp_path)
-    assert changes(study, Facts({}, {})) == [f"{tmp_path.name}: never run before"]
-    keep(study, Facts({"torch": "2.13.0"}, {"graphs": "1", "peak": "3 MiB"}))
-    assert changes(study, Facts({"torch": "2.14.0"}, {"graphs": "1", "peak": "3 MiB"})) == []
-    assert changes(study, Facts({}, {"graphs": "2", "peak": "3 MiB"})) == [f"{tmp_path.name}: graphs was 1, is 2"]
+    assert changes(study, CaseFacts({}, {})) == [f"{tmp_path.name}: never run before"]
+    keep(study, CaseFacts({"torch": "2.13.0"}, {"graphs": "1", "peak": "3 MiB"}))
+    assert changes(study, CaseFacts({"torch": "2.14.0"}, {"graphs": "1", "peak": "3 MiB"})) == []
+    assert changes(study, CaseFacts({}, {"graphs": "2", "peak": "3 MiB"})) == [f"{tmp_path.name}: graphs was 1, is 2"]
 
 
 @pytest.mark.torch

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from inductor_debug_benchmarks.case_studies.studies import ROOT, Facts, Study, kept
+from inductor_debug_benchmarks.case_studies.studies import ROOT, CaseFacts, CaseStudy, kept
 
 PAGES = ROOT / "docs" / "case-studies"
 
 
-def pages_of(studies: Sequence[Study]) -> dict[Path, str]:
+def pages_of(studies: Sequence[CaseStudy]) -> dict[Path, str]:
     """The texts of all pages by path, of those studies that have been run."""
     known = [(study, facts) for study in studies if (facts := kept(study)) is not None]
     found = {PAGES / f"{study.name}.md": _page(study, facts) for study, facts in known}
@@ -22,7 +22,7 @@ def pages_of(studies: Sequence[Study]) -> dict[Path, str]:
     return found
 
 
-def _page(study: Study, facts: Facts) -> str:
+def _page(study: CaseStudy, facts: CaseFacts) -> str:
     before, after = ((study.folder / name).read_text(encoding="utf-8") for name in ("before.py", "after.py"))
     changed = difflib.unified_diff(before.splitlines(), after.splitlines(), "before.py", "after.py", "", "", 1, "")
     known = {

@@ -31,7 +31,7 @@ COMMON = {
     "peak": "in_bytes({0}.columns[0].peak_bytes)",
     "at_least": "in_seconds({0}.columns[0].seconds_at_least)",
 }
-"""Facts of both files of every study, by expression over the row that the survey has of a file."""
+"""CaseFacts of both files of every study, by expression over the row that the survey has of a file."""
 _WORDS = {"in_bytes": in_bytes, "in_seconds": in_seconds, "in_thousands": in_thousands}
 _PACKAGES = ("torch", "transformers")
 
@@ -41,7 +41,7 @@ class StudyError(Exception):
 
 
 @dataclass(frozen=True)
-class Study:
+class CaseStudy:
     """A study as its folder has it: `runs` and `facts` by name, and the run `found_in` which `rule` finds something."""
 
     folder: Path
@@ -58,23 +58,23 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Facts:
+class CaseFacts:
     """What runs said, in words and numbers, and the `versions` that said so."""
 
     versions: Mapping[str, str]
     told: Mapping[str, str]
 
 
-def all_studies() -> Iterator[Study]:
+def all_studies() -> Iterator[CaseStudy]:
     """The studies in this checkout."""
     parser = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     for path in sorted(STUDIES.glob("*/study.toml")):
         said = parser.loads(path.read_text(encoding="utf-8"))
         found_in = said.get("found_in", "survey")
-        yield Study(path.parent, said["title"], said["rule"], said["runs"], said["facts"], found_in)
+        yield CaseStudy(path.parent, said["title"], said["rule"], said["runs"], said["facts"], found_in)
 
 
-def run(study: Study) -> Facts:
+def run(study: CaseStudy) -> CaseFacts:
     """Runs a study and takes its facts.
 
     Raises:
@@ -102,7 +102,7 @@ def run(study: Study) -> Facts:
     told["message"] = found[0]["message"]
     told["place"] = f"{found[0]['path']}:{place['line'] + 1}:{place['character'] + 1}"
     told["severity"] = found[0]["severity"]
-    return Facts(versions_here(), told)
+    return CaseFacts(versions_here(), told)
 
 
 def versions_here() -> dict[str, str]:
@@ -111,23 +111,23 @@ def versions_here() -> dict[str, str]:
     return {"inductor-debug": __version__, **packages, "Python": ".".join(map(str, sys.version_info[:3]))}
 
 
-def kept(study: Study) -> Facts | None:
+def kept(study: CaseStudy) -> CaseFacts | None:
     """The facts as they were last, if there are any."""
     try:
         document = json.loads((study.folder / "facts.json").read_text(encoding="utf-8"))
     except OSError:
         return None
-    return Facts(document["versions"], document["facts"])
+    return CaseFacts(document["versions"], document["facts"])
 
 
-def keep(study: Study, facts: Facts) -> None:
+def keep(study: CaseStudy, facts: CaseFacts) -> None:
     """Keeps facts beside the study."""
     document = {"versions": facts.versions, "facts": facts.told}
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     (study.folder / "facts.json").write_text(text, encoding="utf-8")
 
 
-def changes(study: Study, facts: Facts) -> list[str]:
+def changes(study: CaseStudy, facts: CaseFacts) -> list[str]:
     """What is told otherwise than last time, a line each."""
     last = kept(study)
     if last is None:
@@ -140,7 +140,7 @@ def changes(study: Study, facts: Facts) -> list[str]:
     ]
 
 
-def _answer(study: Study, name: str, words: str) -> Any:
+def _answer(study: CaseStudy, name: str, words: str) -> Any:
     """What a command of ours answers. Findings are no failure of it, nor is a file that was checked in part."""
     given = shlex.split(words)
     with tempfile.TemporaryDirectory() as scratch:
@@ -154,13 +154,13 @@ def _answer(study: Study, name: str, words: str) -> Any:
         raise StudyError(f"{study.name}: {name} failed ({words}): {ran.stderr.strip()[-2000:]}") from None
 
 
-def _row(study: Study, answer: Any, name: str) -> dict[str, Any]:
+def _row(study: CaseStudy, answer: Any, name: str) -> dict[str, Any]:
     for row in answer["rows"]:
         if row["path"] == name:
             return dict(row)
     raise StudyError(f"{study.name}: the survey has no row for {name}")
 
 
-def _findings(study: Study, answers: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def _findings(study: CaseStudy, answers: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     findings = _row(study, answers[study.found_in], name)["findings"]
     return [finding for finding in findings if finding["rule"] == study.rule]
