@@ -126,3 +126,26 @@ test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("the picture o
   await context.close();
   await server.stop();
 });
+
+test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("the picture of what a model costs on a GPU that is not there", async () => {
+  const bench = await Workbench.start({
+    "inductorDebug.interpreter": PYTHON,
+    "inductorDebug.accelerator": "rtx-4090",
+    "window.commandCenter": false,
+    "workbench.layoutControl.enabled": false,
+    "workbench.colorTheme": "Default Light Modern",
+    "breadcrumbs.enabled": false,
+    "editor.occurrencesHighlight": "off",
+  });
+  const sized = MODEL.slice(0, MODEL.indexOf("class Head")).trimEnd().concat("\n").replace("scores.double()", "scores").replace("weights.float()", "weights").replace("2, 128, 256", "16, 1024, 256");
+  const window = await bench.open(bench.folder({ "attention.py": sized }, "transformer"));
+  await window.page.setViewportSize({ width: 1400, height: 820 });
+  await window.openFile("attention.py");
+  await until("the lens has its bound", async () => (await window.lenses()).some((text) => text.includes("on rtx-4090")));
+  await window.page.keyboard.press("Control+B");
+  await window.run("Inductor Debug: Show Roofline");
+  await until("the roofline is there", () => window.frameText(/Attention on NVIDIA GeForce RTX 4090[\s\S]*At least/u));
+  await window.page.mouse.move(700, 20);
+  await window.screenshot("screenshot-roofline-light");
+  await bench.close();
+});
