@@ -364,6 +364,14 @@ BLAMELESS = {
             def forward(self, x):
                 return self.last(self.pool(self.first(x))).squeeze(3).squeeze(3)
     """,
+    "a device in capitals": """
+        class Placed(nn.Module):
+            def __init__(self, DEVICE, steps):
+                super().__init__()
+                self.weights = nn.Parameter(torch.FloatTensor(steps).to(DEVICE))
+            def forward(self, x):
+                return x @ self.weights
+    """,
     "two inputs of which neither is required": """
         class Both(nn.Module):
             def __init__(self):

@@ -164,7 +164,7 @@ def _divisible(number: int, divisor: int) -> int:
 
 def _named(name: str, alternative: int, *, single: bool = False) -> Any:
     """A value that the name suggests, which may be a list unless it is to be a `single` one."""
-    if _DEVICE.fullmatch(name):
+    if _DEVICE.fullmatch(name.lower()):
         return "cpu"
     if _DTYPE.fullmatch(name.lower()):
         return torch.float32
