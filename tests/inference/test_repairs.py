@@ -240,7 +240,7 @@ CALLS = {
     Trained: "x f32[2, 8], pitches f32[2, 32], energies f32[2, 32]",
     OneOf: "x f32[2, 32], image f32[2, 3, 64, 96]",
     Task: "pixel_values f32[2, 3, 64, 96], task_inputs f32[2, 77]",
-    Strided: "signal f32[2, 1, 6144]",
+    Strided: "signal f32[2, 1, 1536]",
     Chunked: "spectrogram f32[2, 80, 100]",
     Unset: "pixel_values f32[2, 3, 64, 96], sizes f32[2, 32]",
     Folded: "spectrogram f32[2, 80, 128], features_mask b8[2, 128]",
