@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 PATIENCE = 300
 PROGRAM = """
 import sys
-sys.path.insert(0, {here!r})
+sys.path[:0] = [{here!r}, {tests!r}]
 from fake_pool import FakePool
 from inductor_debug.engine.pool import supervisor
 supervisor.WorkerPool = FakePool
@@ -27,7 +27,7 @@ raise SystemExit(code)
 
 
 def start(*words: str, cwd: Path, after: str = "", **environ: str) -> subprocess.Popen[bytes]:
-    program = PROGRAM.format(here=str(HERE), after=after)
+    program = PROGRAM.format(here=str(HERE), tests=str(HERE.parent), after=after)
     return subprocess.Popen(
         [sys.executable, "-c", program, *words],
         cwd=cwd,
@@ -123,7 +123,7 @@ def test_a_file_name_that_is_not_utf8(project: Path) -> None:
 @pytest.mark.parametrize("closed", ["1", "2", "1 2", "0 1 2"])
 def test_closed_streams_are_no_crash(project: Path, closed: str) -> None:
     (project / "model.py").write_text("y = x.double()\n")
-    program = PROGRAM.format(here=str(HERE), after="open('code', 'w').write(str(code))")
+    program = PROGRAM.format(here=str(HERE), tests=str(HERE.parent), after="open('code', 'w').write(str(code))")
     closing = "".join(f"os.close({number});" for number in closed.split())
     launcher = f"import os, sys; {closing} os.execv(sys.executable, [sys.executable, '-c', *sys.argv[1:]])"
     subprocess.run(
@@ -140,7 +140,7 @@ def test_closed_streams_are_no_crash(project: Path, closed: str) -> None:
 @pytest.mark.parametrize("words", [["check", "model.py"], ["check", "model.py", "--format", "json"], ["explain"]])
 def test_a_full_disk_is_told_in_a_line(project: Path, words: list[str]) -> None:
     (project / "model.py").write_text("y = x.double()\n")
-    program = PROGRAM.format(here=str(HERE), after="")
+    program = PROGRAM.format(here=str(HERE), tests=str(HERE.parent), after="")
     with open("/dev/full", "wb") as full:
         ran = subprocess.run([sys.executable, "-c", program, *words], cwd=project, stdout=full, stderr=subprocess.PIPE)
     assert ran.returncode == 2

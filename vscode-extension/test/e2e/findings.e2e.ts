@@ -22,6 +22,7 @@ const COMMANDS = [
   "Copy Troubleshooting Information",
   "Create a Bug Report",
   "Explain a Rule",
+  "Guided Demo",
   "Install torch",
   "Make a Minimal Reproducer",
   "Open Compiler Artifacts…",
