@@ -26,10 +26,14 @@ raise SystemExit(code)
 """
 
 
+def program(after: str = "") -> str:
+    """The command as Python runs it, with a pool without processes; `after` is what is done with its exit code."""
+    return PROGRAM.format(here=str(HERE), tests=str(HERE.parent), after=after)
+
+
 def start(*words: str, cwd: Path, after: str = "", **environ: str) -> subprocess.Popen[bytes]:
-    program = PROGRAM.format(here=str(HERE), tests=str(HERE.parent), after=after)
     return subprocess.Popen(
-        [sys.executable, "-c", program, *words],
+        [sys.executable, "-c", program(after), *words],
         cwd=cwd,
         env={**os.environ, "XDG_CACHE_HOME": str(cwd / "cache"), **environ},
         stdout=subprocess.PIPE,
@@ -123,11 +127,11 @@ def test_a_file_name_that_is_not_utf8(project: Path) -> None:
 @pytest.mark.parametrize("closed", ["1", "2", "1 2", "0 1 2"])
 def test_closed_streams_are_no_crash(project: Path, closed: str) -> None:
     (project / "model.py").write_text("y = x.double()\n")
-    program = PROGRAM.format(here=str(HERE), tests=str(HERE.parent), after="open('code', 'w').write(str(code))")
+    written = program("open('code', 'w').write(str(code))")
     closing = "".join(f"os.close({number});" for number in closed.split())
     launcher = f"import os, sys; {closing} os.execv(sys.executable, [sys.executable, '-c', *sys.argv[1:]])"
     subprocess.run(
-        [sys.executable, "-c", launcher, program, "check", "model.py"],
+        [sys.executable, "-c", launcher, written, "check", "model.py"],
         cwd=project,
         env={**os.environ, "XDG_CACHE_HOME": str(project / "cache")},
         timeout=PATIENCE,
@@ -140,8 +144,9 @@ def test_closed_streams_are_no_crash(project: Path, closed: str) -> None:
 @pytest.mark.parametrize("words", [["check", "model.py"], ["check", "model.py", "--format", "json"], ["explain"]])
 def test_a_full_disk_is_told_in_a_line(project: Path, words: list[str]) -> None:
     (project / "model.py").write_text("y = x.double()\n")
-    program = PROGRAM.format(here=str(HERE), tests=str(HERE.parent), after="")
     with open("/dev/full", "wb") as full:
-        ran = subprocess.run([sys.executable, "-c", program, *words], cwd=project, stdout=full, stderr=subprocess.PIPE)
+        ran = subprocess.run(
+            [sys.executable, "-c", program(), *words], cwd=project, stdout=full, stderr=subprocess.PIPE
+        )
     assert ran.returncode == 2
     assert ran.stderr == b"inductor-debug: error: cannot write standard output: No space left on device\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-from types import FrameType, FunctionType
+from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
 from torch import nn
@@ -24,15 +24,20 @@ def is_users(frame: FrameType) -> bool:
     return not own and "site-packages" not in frame.f_code.co_filename
 
 
-def last_frame(error: BaseException) -> tuple[FrameType | None, int]:
-    """The user's innermost frame through which an exception came, and its line."""
-    found: tuple[FrameType | None, int] = (None, 0)
-    step = error.__traceback__
+def users_steps(error: BaseException) -> list[TracebackType]:
+    """The steps of a traceback through the user's frames, the outermost first."""
+    found, step = [], error.__traceback__
     while step is not None:
         if is_users(step.tb_frame):
-            found = step.tb_frame, step.tb_lineno
+            found.append(step)
         step = step.tb_next
     return found
+
+
+def last_frame(error: BaseException) -> tuple[FrameType | None, int]:
+    """The user's innermost frame through which an exception came, and its line."""
+    steps = users_steps(error)
+    return (steps[-1].tb_frame, steps[-1].tb_lineno) if steps else (None, 0)
 
 
 def blocks_at(frame: FrameType, line: int) -> list[ast.stmt]:

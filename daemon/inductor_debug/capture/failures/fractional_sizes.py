@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import nn
 
-from inductor_debug.capture.failures.failed_statement import blocks_at, is_users, statement_at, value_of
+from inductor_debug.capture.failures.failed_statement import blocks_at, statement_at, users_steps, value_of
 from inductor_debug.capture.runtime import foreign
 
 _WANTS_WHOLE = re.compile(
@@ -53,7 +53,7 @@ def refused_division(error: BaseException) -> RefusedDivision | None:
     """The division behind a number that was refused because it is not whole; None of any other exception."""
     if not isinstance(error, TypeError) or not _WANTS_WHOLE.search(str(error)):
         return None
-    frames = _users_frames(error)
+    frames = [(step.tb_frame, step.tb_lineno) for step in reversed(users_steps(error))]
     handed_on: frozenset[str] | None = None
     for index, (frame, line) in enumerate(frames):
         statement = statement_at(frame, line)
@@ -69,16 +69,6 @@ def refused_division(error: BaseException) -> RefusedDivision | None:
         if not handed_on:
             return None
     return None
-
-
-def _users_frames(error: BaseException) -> list[tuple[FrameType, int]]:
-    """The frames of the user's that an exception came through, the innermost first."""
-    found, step = [], error.__traceback__
-    while step is not None:
-        if is_users(step.tb_frame):
-            found.append((step.tb_frame, step.tb_lineno))
-        step = step.tb_next
-    return found[::-1]
 
 
 def _given_in(statement: ast.AST, frame: FrameType) -> Iterator[_Given]:

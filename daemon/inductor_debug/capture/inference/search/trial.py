@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.nn.parameter import UninitializedParameter
 
-from inductor_debug.capture.failures.failed_statement import is_users
+from inductor_debug.capture.failures.failed_statement import users_steps
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.join_watch import Join, JoinWatch
 from inductor_debug.capture.inference.search.meta_runs import Around, call_on_meta
@@ -230,13 +230,7 @@ class Trials:
 
 def user_frames(error: BaseException) -> list[tuple[str, int, int]]:
     """File, line and instruction of the user's frames through which `error` came, outermost first."""
-    found: list[tuple[str, int, int]] = []
-    step = error.__traceback__
-    while step is not None:
-        if is_users(step.tb_frame):
-            found.append((step.tb_frame.f_code.co_filename, step.tb_lineno, step.tb_lasti))
-        step = step.tb_next
-    return found
+    return [(step.tb_frame.f_code.co_filename, step.tb_lineno, step.tb_lasti) for step in users_steps(error)]
 
 
 def _is_lazy(subject: Any) -> bool:
