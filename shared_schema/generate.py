@@ -26,6 +26,7 @@ import golden_graph
 import inductor_debug_schema
 import msgpack
 import settings_documents
+import wire_shapes
 from inductor_debug_schema import EVENT_TYPES, from_wire, to_wire
 from inductor_debug_schema.answers import (
     constraints_document,
@@ -114,6 +115,7 @@ def outputs() -> dict[Path, bytes]:
         HERE / "generated" / "wire.schema.json": json_schema().encode(),
         HERE / "generated" / "wire.ts": typescript().encode(),
         HERE / "generated" / "growing.ts": growing().encode(),
+        HERE / "generated" / "shapes.ts": wire_shapes.typescript(NOTE).encode(),
     }
     files.update(settings_documents.files())
     files.update({HERE / "golden" / name: data for name, data in golden()})

@@ -3,6 +3,11 @@
 Written here, and not taken from a library, because workers run in the user's interpreter where only torch and msgpack
 may be assumed. Unknown keys are ignored, so that a newer peer can add fields; a missing or ill-typed one is a
 `WireError`.
+
+Who listens to a peer of another minor version reads leniently: what this version does not know (a member of an enum, a
+kind of fact) is as if it had not been said. An optional value is absent, an item of a list is left out; only what
+cannot be done without is a `WireError` still. `released/` says which additions that leaves room for, and
+`vscode-extension/webview/shared/wire.ts` reads by the same rule.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ import contextlib
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, Union
@@ -48,13 +53,13 @@ def to_wire(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot go over the wire")
 
 
-def from_wire(cls: type[T], data: Any) -> T:
-    """Rebuilds a value of type `cls` from what `to_wire` made.
+def from_wire(cls: type[T], data: Any, *, lenient: bool = False) -> T:
+    """Rebuilds a value of type `cls` from what `to_wire` made, `lenient` where that was perhaps another version's.
 
     Raises:
         WireError: `data` does not have the shape of `cls`.
     """
-    return typing.cast(T, read_value(cls, data, getattr(cls, "__name__", str(cls))))
+    return typing.cast(T, read_value(cls, data, getattr(cls, "__name__", str(cls)), lenient=lenient))
 
 
 def key_of(name: str) -> str:
@@ -80,7 +85,7 @@ def _field_types(cls: type) -> tuple[tuple[str, Any, bool], ...]:
     )
 
 
-def read_value(kind: Any, data: Any, where: str) -> Any:
+def read_value(kind: Any, data: Any, where: str, *, lenient: bool = False) -> Any:
     """As `from_wire`, of any type that a field may have; errors say that the value is at `where`.
 
     Raises:
@@ -90,16 +95,16 @@ def read_value(kind: Any, data: Any, where: str) -> Any:
         return data
     origin = typing.get_origin(kind)
     if origin is Union or origin is types.UnionType:
-        return _read_union(kind, data, where)
+        return _read_union(kind, data, where, lenient)
     if origin in (list, tuple, frozenset, dict, Mapping):
-        return _read_container(origin, typing.get_args(kind), data, where)
+        return _read_container(origin, typing.get_args(kind), data, where, lenient)
     if isinstance(kind, type) and issubclass(kind, Enum):
         try:
             return kind(data)
         except ValueError:
             raise UnknownMemberError(where, data, [member.value for member in kind]) from None
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        return _read_dataclass(kind, data, where)
+        return _read_dataclass(kind, data, where, lenient)
     if kind is float and isinstance(data, int) and not isinstance(data, bool):
         return float(data)
     if not isinstance(data, kind) or (kind is int and isinstance(data, bool)):
@@ -107,22 +112,27 @@ def read_value(kind: Any, data: Any, where: str) -> Any:
     return data
 
 
-def _read_union(kind: Any, data: Any, where: str) -> Any:
+def _read_union(kind: Any, data: Any, where: str, lenient: bool) -> Any:
     members = [member for member in typing.get_args(kind) if member is not type(None)]
-    if data is None and len(members) < len(typing.get_args(kind)):
+    nullable = len(members) < len(typing.get_args(kind))
+    if data is None and nullable:
         return None
-    if len(members) == 1:
+    if len(members) == 1 and not lenient:
         return read_value(members[0], data, where)
     for member in members:
         with contextlib.suppress(WireError):
-            return read_value(member, data, where)
+            return read_value(member, data, where, lenient=lenient)
+    if nullable and lenient:
+        return None
     raise WireError(f"{where}: {type(data).__name__} fits no member of {kind}")
 
 
-def _read_container(origin: Any, arguments: tuple[Any, ...], data: Any, where: str) -> Any:
+def _read_container(origin: Any, arguments: tuple[Any, ...], data: Any, where: str, lenient: bool) -> Any:
     if origin in (dict, Mapping):
         if not isinstance(data, dict):
             raise WireError(f"{where}: expected dict, got {type(data).__name__}")
+        if lenient:
+            return dict(_known_items((key, arguments[1], item, f"{where}.{key}") for key, item in data.items()))
         return {key: read_value(arguments[1], item, f"{where}.{key}") for key, item in data.items()}
     if not isinstance(data, (list, tuple)):
         raise WireError(f"{where}: expected list, got {type(data).__name__}")
@@ -130,19 +140,34 @@ def _read_container(origin: Any, arguments: tuple[Any, ...], data: Any, where: s
     kinds = arguments if fixed else arguments[:1] * len(data)
     if len(kinds) != len(data):
         raise WireError(f"{where}: expected {len(kinds)} values, got {len(data)}")
+    if lenient and not fixed:
+        numbered = [(at, arguments[0], item, f"{where}[{at}]") for at, item in enumerate(data)]
+        return origin(value for _, value in _known_items(numbered))
     return origin(
-        read_value(kind, item, f"{where}[{index}]") for index, (kind, item) in enumerate(zip(kinds, data, strict=True))
+        read_value(kind, item, f"{where}[{index}]", lenient=lenient)
+        for index, (kind, item) in enumerate(zip(kinds, data, strict=True))
     )
 
 
-def _read_dataclass(cls: type, data: Any, where: str) -> Any:
+def _known_items(items: Iterable[tuple[Any, Any, Any, str]]) -> Iterator[tuple[Any, Any]]:
+    """Key and value of those of the items (key, type, value, place) that this version knows."""
+    for key, kind, item, where in items:
+        with contextlib.suppress(WireError):
+            yield key, read_value(kind, item, where, lenient=True)
+
+
+def _read_dataclass(cls: type, data: Any, where: str, lenient: bool) -> Any:
     if not isinstance(data, dict):
         raise WireError(f"{where}: expected an object, got {type(data).__name__}")
     values: dict[str, Any] = {}
     for name, kind, required in _field_types(cls):
         key = key_of(name)
         if key in data:
-            values[name] = read_value(kind, data[key], f"{where}.{key}")
+            try:
+                values[name] = read_value(kind, data[key], f"{where}.{key}", lenient=lenient)
+            except WireError:
+                if required or not lenient:
+                    raise
         elif required:
             raise WireError(f"{where}.{key} is missing")
     return cls(**values)

@@ -57,6 +57,21 @@ def test_two_equal_runs_differ_in_nothing(command: Command, results: Path) -> No
     assert "4 rows compared: 0 worse, 0 otherwise" in ran.out
 
 
+def test_results_of_another_version_are_read_as_far_as_this_one_knows_them(command: Command, results: Path) -> None:
+    def later(row: dict[str, Any]) -> None:
+        row.update(stage="holographic", aura={"colour": "blue"})
+
+    new = changed(results, "new", later)
+    ours = command("survey", "compare", str(results), str(new))
+    assert ours.code == 2
+    assert "damaged, or not ours" in ours.err
+    header, *rows = new.read_text(encoding="utf-8").splitlines()
+    new.write_text("\n".join([json.dumps({**json.loads(header), "version": "99.0", "mood": 1}), *rows]) + "\n", "utf-8")
+    theirs = command("survey", "compare", str(results), str(new))
+    assert theirs.code == 0
+    assert "4 rows compared" in theirs.out
+
+
 def test_what_was_planted_is_found_and_nothing_else(command: Command, results: Path) -> None:
     def plant(row: dict[str, Any]) -> None:
         slower = 1.4 if row["model"] == "models/b.py" else 1.0

@@ -3,9 +3,10 @@
 import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
-import type { ChartAnswer, CompileTimeDocument, MemoryDocument, RooflineDocument, RunProfileDocument } from "../../../shared_schema/generated/wire.js";
+import type { ChartAnswer } from "../../../shared_schema/generated/wire.js";
 import type { Charts, ToHost, ToPage } from "../../webview/charts/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
+import { readWritten } from "../../webview/shared/wire.js";
 import { carryOutIn, messageOf, type Order, reasonOf } from "../orders/orders.js";
 import { PageTab } from "../pages/pageTab.js";
 import type { Context } from "../services/context.js";
@@ -110,12 +111,12 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
 function chartsOf(kind: ChartAnswer["kind"], texts: readonly string[], backend: string | undefined): Charts {
   switch (kind) {
     case "memory":
-      return { kind, documents: texts.map((text) => JSON.parse(text) as MemoryDocument) };
+      return { kind, documents: texts.map((text) => readWritten("MemoryDocument", text)) };
     case "roofline":
-      return { kind, documents: texts.map((text) => JSON.parse(text) as RooflineDocument) };
+      return { kind, documents: texts.map((text) => readWritten("RooflineDocument", text)) };
     case "compile-time":
-      return { kind, documents: texts.map((text) => JSON.parse(text) as CompileTimeDocument) };
+      return { kind, documents: texts.map((text) => readWritten("CompileTimeDocument", text)) };
     case "profile":
-      return { kind, documents: texts.map((text) => JSON.parse(text) as RunProfileDocument), backend };
+      return { kind, documents: texts.map((text) => readWritten("RunProfileDocument", text)), backend };
   }
 }

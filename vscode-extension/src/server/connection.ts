@@ -1,6 +1,7 @@
 /**
  * The language client around one process of the daemon. Each start gets a fresh client, because one that failed to start
- * cannot be used again; whether there is a next start is the session's business and never the client's.
+ * cannot be used again; whether there is a next start is the session's business and never the client's. What the daemon says is passed on as it
+ * comes: the session reads it (`reading.ts`).
  */
 
 import * as vscode from "vscode";
@@ -20,19 +21,20 @@ import {
   WorkDoneProgress,
 } from "vscode-languageclient/node";
 
-import type { AnalysisNotification, PartialResult } from "../../../shared_schema/generated/wire.js";
+import type { PartialResult } from "../../../shared_schema/generated/wire.js";
 import type { InterpreterService } from "../interpreter/service.js";
 import { type DiagnosticsListener, middlewareFor, settingsFor } from "./middleware.js";
 import type { Exit, ServerProcess } from "./process.js";
-import { ANALYSIS, type AnswerOf, CLIENT_COMMANDS, type CommandName, type Peer, peerOf, PROTOCOL_VERSION, type RequestOf } from "./protocol.js";
+import { ANALYSIS, CLIENT_COMMANDS, type CommandName, type Peer, peerOf, PROTOCOL_VERSION, type RequestOf } from "./protocol.js";
 
 /** Milliseconds the daemon may take to answer `initialize`; it takes a fraction of a second unless the machine is busy. */
 const START_PATIENCE = 30_000;
 const STOP_PATIENCE = 2_000;
 const NOT_ANSWERED = vscode.l10n.t("the daemon was stopped before it had answered");
+const { t } = vscode.l10n;
 
 export interface Listeners {
-  analysed(notification: AnalysisNotification): void;
+  analysed(said: unknown): void;
   readonly diagnosed: DiagnosticsListener;
   message(severe: boolean, text: string): void;
 }
@@ -58,9 +60,10 @@ export class Connection {
     this.left.catch(() => undefined); // nobody may be waiting
   }
 
-  async execute<C extends CommandName>(command: C, request: RequestOf<C>): Promise<AnswerOf<C>> {
+  async execute<C extends CommandName>(command: C, request: RequestOf<C>): Promise<unknown> {
+    this.requireOffer(command);
     const answer = this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [request] });
-    return (await Promise.race([answer, this.left])) as AnswerOf<C>;
+    return Promise.race([answer, this.left]);
   }
 
   /**
@@ -68,21 +71,28 @@ export class Connection {
    * commands that have some (`server/commands/partial_results.py`).
    */
   async perform<C extends CommandName>(
-    command: C, request: RequestOf<C>, token: vscode.CancellationToken, report: Report, piece?: PieceListener,
-  ): Promise<AnswerOf<C>> {
+    command: C, request: RequestOf<C>, token: vscode.CancellationToken, report: Report, piece?: (said: unknown) => void,
+  ): Promise<unknown> {
+    this.requireOffer(command);
     const workDoneToken = `inductorDebug-${(this.performed += 1)}`;
     const partialResultToken = `${workDoneToken}-partial`;
     const listeners = [this.client.onProgress(WorkDoneProgress.type, workDoneToken, (progress) => {
       if (progress.kind === "report") report(progress.message ?? "", progress.percentage);
     })];
-    if (piece) listeners.push(this.client.onProgress(new ProgressType<PartialResult>(), partialResultToken, piece));
+    if (piece) listeners.push(this.client.onProgress(new ProgressType<unknown>(), partialResultToken, piece));
     const asked = [piece ? { ...request, partialResultToken } : request];
     try {
       const answer = this.client.sendRequest(ExecuteCommandRequest.type, { command, arguments: asked, workDoneToken }, token);
-      return (await Promise.race([answer, this.left])) as AnswerOf<C>;
+      return await Promise.race([answer, this.left]);
     } finally {
       for (const listener of listeners) listener.dispose();
     }
+  }
+
+  /** @throws where the daemon is of a version that has no such command. */
+  private requireOffer(command: CommandName): void {
+    const { commands } = this.peer;
+    if (!commands.includes(command)) throw new Error(t("the daemon {0} cannot do this yet: update it", this.peer.version));
   }
 
   /** Something that the daemon asks for has changed. */
@@ -109,6 +119,7 @@ export async function connect(
   interpreters: InterpreterService,
   listeners: Listeners,
   log: vscode.LogOutputChannel,
+  version: string,
 ): Promise<Outcome> {
   const settings = await settingsFor(interpreters, undefined);
   const client = new QuietClient("inductorDebug", "Inductor Debug", () => Promise.resolve(process.child), {
@@ -121,7 +132,7 @@ export async function connect(
     traceOutputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     stdioOptions: { stdout: () => undefined, stderr: () => undefined },
-    initializationOptions: { ...settings, protocolVersion: PROTOCOL_VERSION, clientCommands: CLIENT_COMMANDS },
+    initializationOptions: { ...settings, protocolVersion: PROTOCOL_VERSION, version, clientCommands: CLIENT_COMMANDS },
     initializationFailedHandler: () => false,
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
@@ -131,7 +142,7 @@ export async function connect(
     middleware: middlewareFor(interpreters, listeners.diagnosed),
   });
   client.registerFeature(hiddenAbilities);
-  client.onNotification(ANALYSIS, (notification: AnalysisNotification) => { listeners.analysed(notification); });
+  client.onNotification(ANALYSIS, (said: unknown) => { listeners.analysed(said); });
   client.onNotification(ShowMessageNotification.type, ({ type, message }) => {
     listeners.message(type === MessageType.Error, message);
   });

@@ -108,6 +108,19 @@ export function otherVersion(
   };
 }
 
+/** The daemon is more than one minor version away: it is used, though nobody has tried the two together. */
+export function farApart(start: Pick<Start, "interpreter" | "strategy">, theirs: string, ours: string): Failure {
+  return {
+    message: t(
+      "The daemon {0} in {1} and this extension, {2}, are more than one version apart: what only one of them knows is left out. Bring the older one up to date.",
+      theirs,
+      start.interpreter.path,
+      ours,
+    ),
+    remedies: start.strategy === "fromEnvironment" ? ["useBundled"] : [],
+  };
+}
+
 /** The models of a folder have no torch to run with; the daemon itself is fine. */
 export function noTorch(interpreter: Interpreter): string {
   return t(

@@ -6,7 +6,7 @@ import type { InitializeResult } from "vscode-languageclient/node";
 
 import type { Commands } from "../../../shared_schema/generated/wire.js";
 
-/** Rises when an addition changes its meaning; the daemon's is in `server/lifecycle.py`. */
+/** Rises when an addition changes its meaning; the daemon's is in `server/lifecycle.py`. Daemons one minor version apart have the same. */
 export const PROTOCOL_VERSION = 1;
 
 /** The notification with the state of one document's analysis (`AnalysisNotification`). */
@@ -32,16 +32,20 @@ export interface Peer {
   readonly version: string;
   /** 0 where the peer does not say. */
   readonly protocol: number;
+  /** The commands that it offers. */
+  readonly commands: readonly string[];
 }
 
 export function peerOf(result: InitializeResult | undefined): Peer {
   const experimental: unknown = result?.capabilities.experimental;
   const ours = property(experimental, "inductorDebug");
   const protocol = property(ours, "protocolVersion");
+  const offered = property(result?.capabilities.executeCommandProvider, "commands");
   return {
     name: result?.serverInfo?.name ?? "?",
     version: result?.serverInfo?.version ?? "?",
     protocol: typeof protocol === "number" ? protocol : 0,
+    commands: Array.isArray(offered) ? offered.filter((name) => typeof name === "string") : [],
   };
 }
 

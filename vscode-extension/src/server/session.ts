@@ -9,15 +9,17 @@
 import * as vscode from "vscode";
 
 import type { AnalysisNotification } from "../../../shared_schema/generated/wire.js";
+import { minorsBetween } from "../../webview/shared/wire.js";
 import type { Interpreter } from "../interpreter/ladder.js";
 import type { InterpreterService } from "../interpreter/service.js";
 import type { Notifications } from "../common/notifications.js";
 import { SECTION } from "../common/settings.js";
 import type { Connection, PieceListener, Report } from "./connection.js";
-import { keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Failure } from "./failures.js";
+import { farApart, keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Failure, type Start } from "./failures.js";
 import { type ImportStrategy, launchOf, type Launch } from "./launch.js";
 import { type Exit, ServerProcess } from "./process.js";
 import { type AnswerOf, type CommandName, PROTOCOL_VERSION, type RequestOf } from "./protocol.js";
+import { answerOf, hearing } from "./reading.js";
 import { remedyActions } from "./remedies.js";
 import { SessionState } from "./state.js";
 
@@ -25,6 +27,7 @@ const RESTARTS = 4;
 const RESTART_WINDOW = 180_000;
 const SUBJECT = "daemon";
 const BY_USER = "command";
+const DISTANCE = "version of the daemon";
 
 export class Session implements vscode.Disposable {
   private current: SessionState = SessionState.Off;
@@ -60,6 +63,11 @@ export class Session implements vscode.Disposable {
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration(`${SECTION}.importStrategy`)) void this.restart("another import strategy");
     }, undefined, extension.subscriptions);
+  }
+
+  /** Of the extension. */
+  private get version(): string {
+    return String((this.extension.extension.packageJSON as { readonly version?: unknown }).version);
   }
 
   get state(): SessionState {
@@ -115,7 +123,7 @@ export class Session implements vscode.Disposable {
 
   /** Asks the daemon to run one of its commands. */
   async execute<C extends CommandName>(command: C, request: RequestOf<C>): Promise<AnswerOf<C> | undefined> {
-    return this.carriedOut((connection) => connection.execute(command, request));
+    return this.carriedOut(async (connection) => answerOf(command, await connection.execute(command, request)));
   }
 
   /**
@@ -126,7 +134,8 @@ export class Session implements vscode.Disposable {
     command: C, request: RequestOf<C>, token: vscode.CancellationToken, report: Report, piece?: PieceListener,
   ): Promise<AnswerOf<C> | undefined> {
     try {
-      return await this.carriedOut((connection) => connection.perform(command, request, token, report, piece));
+      const hear = piece && hearing("PartialResult", piece, this.log);
+      return await this.carriedOut(async (connection) => answerOf(command, await connection.perform(command, request, token, report, hear)));
     } catch (error) {
       throw token.isCancellationRequested ? new vscode.CancellationError() : error;
     }
@@ -188,16 +197,16 @@ export class Session implements vscode.Disposable {
     // The language client is large: it is loaded while the daemon starts, and not before.
     const { connect } = await import("./connection.js");
     const outcome = await connect(process, this.interpreters, {
-      analysed: (notification) => {
+      analysed: hearing("AnalysisNotification", (notification) => {
         this.log.debug(analysisLine(notification));
         this.analysed.fire(notification);
-      },
+      }, this.log),
       diagnosed: (uri, diagnostics) => { this.diagnosed.fire([uri, diagnostics]); },
       message: (severe, text) => {
         if (severe) this.notifications.error(text, text);
         else this.notifications.warning(text, text);
       },
-    }, this.log);
+    }, this.log, this.version);
     if (!("connection" in outcome)) {
       process.kill();
       const exit = outcome.exit ?? undefined;
@@ -227,7 +236,17 @@ export class Session implements vscode.Disposable {
     this.log.info(`the daemon ${peer.version} answers (process ${process.child.pid ?? "?"})`);
     this.notifications.mended(SUBJECT);
     this.set(SessionState.Running);
+    this.tellDistance({ interpreter, strategy: launch.strategy }, peer.version);
     void process.exited.then((exit) => { this.ended(process, exit); });
+  }
+
+  /** Of daemons one minor version apart all works that both know; those further apart were never tried together. */
+  private tellDistance(start: Pick<Start, "interpreter" | "strategy">, version: string): void {
+    if ((minorsBetween(version, this.version) ?? 2) <= 1) this.notifications.mended(DISTANCE);
+    else {
+      const far = farApart(start, version, this.version);
+      this.notifications.warning(DISTANCE, far.message, ...remedyActions(far, () => this.restartByUser()));
+    }
   }
 
   /** The daemon's process is gone, and nobody here asked for it. */

@@ -8,6 +8,7 @@
 import * as vscode from "vscode";
 
 import type { AnalysisNotification, FindingData, TargetReport } from "../../../shared_schema/generated/wire.js";
+import { readPartOf } from "../../webview/shared/wire.js";
 import type { Session } from "../server/session.js";
 import { SessionState } from "../server/state.js";
 import { Soon } from "../common/soon.js";
@@ -133,8 +134,7 @@ export function isOutdated(analysis: Analysis): boolean {
 
 /** What a finding carries beside its diagnostic; nothing, where another tool has made that. */
 export function dataOf(diagnostic: vscode.Diagnostic): Partial<FindingData> {
-  const data: unknown = "data" in diagnostic ? diagnostic.data : undefined;
-  return typeof data === "object" && data !== null ? data : {};
+  return readPartOf("FindingData", "data" in diagnostic ? diagnostic.data : undefined);
 }
 
 /** The rule of a finding. */

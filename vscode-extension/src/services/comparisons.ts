@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 
 import type { DiffAnswer, DiffDocument, DiffOptions, DiffPiece, DiffRequest } from "../../../shared_schema/generated/wire.js";
+import { readWritten } from "../../webview/shared/wire.js";
 import type { Subject } from "../server/protocol.js";
 import type { PieceListener } from "../server/connection.js";
 
@@ -110,8 +111,7 @@ export class Comparisons implements vscode.Disposable {
 
 async function load(kept: Omit<Comparison, "document">): Promise<Comparison | undefined> {
   try {
-    const document = JSON.parse(await readFile(kept.report, "utf8")) as DiffDocument;
-    return { ...kept, document: { ...ADDED_LATER, ...document } };
+    return { ...kept, document: readWritten("DiffDocument", await readFile(kept.report, "utf8"), ADDED_LATER) };
   } catch {
     return undefined;
   }

@@ -14,7 +14,7 @@ function piece(module: string, bytes: number, first: number, end: number, more: 
 }
 
 function memory(pieces: readonly MemoryPiece[], operations = 4): MemoryDocument {
-  return { schema: 1, target: "Net", path: "/net.py", operations, peak: 0, peak_bytes: 0, place: null, kinds: [], held: [], symbols: {}, places: [], operation_places: [], pieces };
+  return { schema: 1, target: "Net", path: "/net.py", operations, peak: 0, peak_bytes: 0, place: null, kinds: [], held: [], symbols: {}, places: [], operation_places: Array.from({ length: operations }, () => -1), pieces };
 }
 
 test("memory by module: what a module has done with is apart, and all together is the whole", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Start } from "../../src/server/failures.js";
+import { farApart, keepsEnding, noInterpreter, noTorch, otherVersion, startFailed, type Start } from "../../src/server/failures.js";
 
 const INTERPRETER = { path: "/opt/python", from: "setting" } as const;
 const START: Start = {
@@ -37,6 +37,7 @@ describe("whatever keeps the daemon from running is said with what to do", () =>
     const environment = { interpreter: INTERPRETER, strategy: "fromEnvironment" } as const;
     expect(otherVersion(environment, "0.0.1", 0, 1).message).toMatch(/too old .*pip install --upgrade/u);
     expect(otherVersion(environment, "9.0", 2, 1).message).toMatch(/Update the extension/u);
+    expect(farApart(environment, "0.1.0", "0.4.0")).toMatchObject({ message: expect.stringMatching(/0\.1\.0 in \/opt\/python .* 0\.4\.0, .* Bring the older/u) as string, remedies: ["useBundled"] });
     expect(keepsEnding(5, { code: 1, signal: null }, ["boom"]).message).toMatch(/ended 5 times .* boom/u);
   });
 });

@@ -29,11 +29,16 @@ export const SAVED = "saved";
 /** More modules than these could not be told apart by their colours. */
 export const MOST_MODULES = 12;
 
+/** The operations that there are to draw: no more than the document has places of, whatever it counts. */
+export function operationsIn({ operations, operation_places: places }: MemoryDocument): number {
+  return Math.max(0, Math.min(operations, places.length));
+}
+
 export function bandsOf(shown: MemoryDocument, by: By): Band[] {
   if (by === "kind") return shown.kinds.map(({ kind, bytes }, group) => ({ name: kind, group, saved: kind === SAVED, amounts: Float64Array.from(bytes) }));
   const names = modulesIn(shown);
-  const held = names.map(() => new Float64Array(shown.operations));
-  const saved = names.map(() => new Float64Array(shown.operations));
+  const held = names.map(() => new Float64Array(operationsIn(shown)));
+  const saved = names.map(() => new Float64Array(operationsIn(shown)));
   for (const piece of shown.pieces) {
     const group = names.findIndex((name) => isWithin(piece.module, name));
     add(held[group], piece.first, piece.let_go, piece.bytes);
@@ -53,7 +58,7 @@ export function bandsOf(shown: MemoryDocument, by: By): Band[] {
 export function modulesIn(shown: MemoryDocument): string[] {
   const weights = new Map<string, number>();
   for (const { module, bytes, first, end } of shown.pieces) {
-    const weight = bytes * Math.max(0, Math.min(end, shown.operations) - Math.max(first, 0));
+    const weight = bytes * Math.max(0, Math.min(end, operationsIn(shown)) - Math.max(first, 0));
     weights.set(module, (weights.get(module) ?? 0) + weight);
   }
   const all = [...weights.keys()];

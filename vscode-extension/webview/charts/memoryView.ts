@@ -7,7 +7,7 @@ import { table } from "../shared/table.js";
 import { watchTheme } from "../shared/themes.js";
 import { numberText, t } from "../shared/words.js";
 import { bandAlpha, bandColour, MemoryChart } from "./memoryChart.js";
-import { type Band, bandsOf, type By, type Held, heldAt, SAVED } from "./memoryModel.js";
+import { type Band, bandsOf, type By, type Held, heldAt, operationsIn, SAVED } from "./memoryModel.js";
 import { type Reveal, sourceLink, whereText } from "./places.js";
 
 export class MemoryView {
@@ -18,7 +18,7 @@ export class MemoryView {
   private bands: readonly Band[] = [];
 
   constructor(private readonly shown: MemoryDocument, private readonly reveal: Reveal | undefined) {
-    this.chart = new MemoryChart(shown.operations, Math.max(0, shown.peak), {
+    this.chart = new MemoryChart(operationsIn(shown), Math.max(0, shown.peak), {
       at: (operation, chosen, focus) => { this.look(operation, chosen, focus); },
     });
     const by = element("select", { "aria-label": t("Colours say"), onchange: () => { this.colour(by.value as By); } },
@@ -88,7 +88,7 @@ export class MemoryView {
     const place = this.shown.places[piece.place];
     const made = piece.name !== "" ? piece.name : (place?.text ?? "");
     const from = first < 0 ? t("from before") : numberText(first);
-    const until = end >= this.shown.operations ? t("the end") : numberText(end);
+    const until = end >= operationsIn(this.shown) ? t("the end") : numberText(end);
     const type = `${piece.dtype}[${piece.shape.join(", ")}]`;
     return [
       amount(bytes), kindTexts().get(saved ? SAVED : piece.kind) ?? piece.kind, place ? sourceLink(place, made, this.reveal) : made,

@@ -18,9 +18,9 @@ export interface Remembered {
 const NAMES: Readonly<Record<GroupName, () => string>> = {
   line: () => t("This line"), held: () => t("Alive"), saved: () => t("Saved for the backward pass"), input: () => t("Inputs"), parameter: () => t("Parameters"), buffer: () => t("Buffers"),
 };
-const KINDS: Readonly<Record<string, () => string>> = {
-  activation: () => t("activations"), parameter: () => t("parameters"), input: () => t("inputs"), buffer: () => t("buffers"), constant: () => t("constants"),
-};
+const KINDS: ReadonlyMap<string, () => string> = new Map([
+  ["activation", () => t("activations")], ["parameter", () => t("parameters")], ["input", () => t("inputs")], ["buffer", () => t("buffers")], ["constant", () => t("constants")],
+]);
 
 export class TensorView {
   private shown: LineTensors | undefined;
@@ -111,11 +111,11 @@ export class TensorView {
     if (!memory) return element("section", {});
     const sizes = Object.entries(shown.symbols ?? {}).map(([name, size]) => `${name} = ${numberText(size)}`).join(", ");
     const kinds = Object.entries(memory.kinds).sort((left, right) => right[1] - left[1]);
-    const bar = element("div", { class: "kinds", role: "img", "aria-label": kinds.map(([kind, bytes]) => `${KINDS[kind]?.() ?? kind}: ${bytesText(bytes)}`).join(", ") },
-      ...kinds.map(([kind, bytes]) => element("span", { class: `kind ${kind}`, style: "", "data-share": bytes / Math.max(1, memory.bytes), title: `${KINDS[kind]?.() ?? kind}: ${bytesText(bytes)}` })));
+    const bar = element("div", { class: "kinds", role: "img", "aria-label": kinds.map(([kind, bytes]) => `${KINDS.get(kind)?.() ?? kind}: ${bytesText(bytes)}`).join(", ") },
+      ...kinds.map(([kind, bytes]) => element("span", { class: `kind ${kind}`, style: "", "data-share": bytes / Math.max(1, memory.bytes), title: `${KINDS.get(kind)?.() ?? kind}: ${bytesText(bytes)}` })));
     // The page's policy allows no style attributes.
     for (const part of bar.querySelectorAll<HTMLElement>(".kind")) part.style.flexGrow = part.dataset["share"] ?? "0";
-    const legend = element("div", { class: "legend" }, ...kinds.map(([kind, bytes]) => element("span", {}, element("i", { class: `kind ${kind}`, "aria-hidden": true }), `${KINDS[kind]?.() ?? kind} ${bytesText(bytes)}`)));
+    const legend = element("div", { class: "legend" }, ...kinds.map(([kind, bytes]) => element("span", {}, element("i", { class: `kind ${kind}`, "aria-hidden": true }), `${KINDS.get(kind)?.() ?? kind} ${bytesText(bytes)}`)));
     const at = (found: MemoryPeak): HTMLElement | undefined => {
       const { place } = found;
       return place ? button(t("line {0}", place.range.start.line + 1), place.text, () => { this.send({ type: "reveal", place, focus: true }); }, { class: "link" }) : undefined;

@@ -4,17 +4,18 @@ import type { TensorPlace, TensorRow } from "../../../shared_schema/generated/wi
 import { t } from "../shared/words.js";
 import { bytesText, dimensionsOf } from "./model.js";
 
-const ROLES: Readonly<Record<string, () => string>> = {
-  made: () => t("made"), read: () => t("read"), freed: () => t("freed"), gone: () => t("gone"), saved: () => t("saved"),
-};
-const HINTS: Readonly<Record<string, () => string>> = {
-  made: () => t("This line makes it"), read: () => t("This line reads it"), freed: () => t("Gone once this line has run"),
-  gone: () => t("Made or read by this line, and gone before its last operation"), saved: () => t("Kept by autograd for the backward pass"),
-};
+type Words = ReadonlyMap<string, () => string>;
+const ROLES: Words = new Map([
+  ["made", () => t("made")], ["read", () => t("read")], ["freed", () => t("freed")], ["gone", () => t("gone")], ["saved", () => t("saved")],
+]);
+const HINTS: Words = new Map([
+  ["made", () => t("This line makes it")], ["read", () => t("This line reads it")], ["freed", () => t("Gone once this line has run")],
+  ["gone", () => t("Made or read by this line, and gone before its last operation")], ["saved", () => t("Kept by autograd for the backward pass")],
+]);
 
 /** What a row's mark says, and what it means. */
-export const roleText = (role: string): string => ROLES[role]?.() ?? role;
-export const roleHint = (role: string): string => HINTS[role]?.() ?? role;
+export const roleText = (role: string): string => ROLES.get(role)?.() ?? role;
+export const roleHint = (role: string): string => HINTS.get(role)?.() ?? role;
 
 /** All of it as text: for the pointer that rests on it, and for who listens. */
 export function summary(row: TensorRow): string {

@@ -16,6 +16,8 @@ from typing import Any
 
 from inductor_debug_schema import SurveyHeader, SurveyRow, WireError, from_wire, to_wire
 
+from inductor_debug import __version__
+
 SCHEMA = 1
 _LONGEST_HEADER = 1 << 20
 """Bytes of a first line that may be a header: other files of lines have lines of any length."""
@@ -157,7 +159,7 @@ def _read(path: Path) -> tuple[SurveyResults, int]:
                     if number == 1:
                         header = _header(document, path)
                     else:
-                        rows.append(from_wire(SurveyRow, document))
+                        rows.append(from_wire(SurveyRow, document, lenient=_made_elsewhere(header)))
                 except (ValueError, TypeError) as error:  # WireError is one
                     raise _unreadable(path, number, error) from None
                 end += len(line)
@@ -180,7 +182,12 @@ def _header(document: Any, path: Path) -> SurveyHeader:
         raise ResultsError(f"{path}: no results of a survey")
     if document.get("schema") != SCHEMA:
         raise ResultsError(f"{path}: results of schema {document.get('schema')!r}, which this version does not know")
-    return from_wire(SurveyHeader, document)
+    return from_wire(SurveyHeader, document, lenient=True)
+
+
+def _made_elsewhere(header: SurveyHeader | None) -> bool:
+    """Whether another version has written the rows, which may know more stages and states than this one."""
+    return header is not None and header.version != __version__
 
 
 def _unreadable(path: Path, number: int, error: Exception) -> ResultsError:

@@ -1,12 +1,14 @@
 """One call of a command: what the client said, read and checked at the border, and where its progress goes.
 
 The schema declares what each command may be told (`commands.command_table`). What does not fit is refused by name here,
-so that no command ever sees it: an option that is misspelt would be taken for its default.
+so that no command ever sees it: an option that is misspelt would be taken for its default. Only a client of a later
+version is believed to mean something by an option that we do not know: it is left out, which the log says.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 Token = Union[str, int]
 Request = TypeVar("Request")
+logger = logging.getLogger(__name__)
 PARTIAL_RESULTS = "partialResultToken"
 """What every command may be sent beside its request."""
 
@@ -58,9 +61,19 @@ def call_of(
     if first is not None and not isinstance(first, dict):
         said = {field.name: first for field in dataclasses.fields(kind)[:1]}
     try:
+        if server.client.newer:
+            said = _known(command.name, kind, said)
         return Call(server, _read(kind, said), work_done, partial_results)
     except WireError as error:
         raise RequestError(f"{command.name}: {error}.", INVALID_PARAMS) from error
+
+
+def _known(command: str, kind: Any, said: dict[str, Any]) -> dict[str, Any]:
+    """What a newer client said, without what only newer servers understand."""
+    names = {field.name for field in dataclasses.fields(kind)}
+    if unknown_names := sorted(said.keys() - names):
+        logger.warning("%s: this version does not know %s, which a newer editor sends", command, unknown_names)
+    return {name: value for name, value in said.items() if name in names}
 
 
 def _read(kind: type[Request], said: dict[str, Any]) -> Request:

@@ -5,11 +5,14 @@ Every feature asks here and never digs in lsprotocol's optional-in-optional capa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types
+
+from inductor_debug import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,9 @@ class Client:
 
     `commands` are those that the client offers to run itself, where a code lens or code action names them
     (`clientCommands` of its initialization options).
+
+    `newer` says that the client's `version`, of its initialization options, is a later minor one than ours: it may know
+    options that we do not.
     """
 
     name: str = ""
@@ -41,6 +47,7 @@ class Client:
     markdown_hover: bool = False
     refreshes_code_lenses: bool = False
     refreshes_inlay_hints: bool = False
+    newer: bool = False
 
     @classmethod
     def of(cls, params: types.InitializeParams) -> Client:
@@ -68,17 +75,29 @@ class Client:
             ),
             action_literals=bool(_at(capabilities, "text_document", "code_action", "code_action_literal_support")),
             versioned_edits=bool(_at(capabilities, "workspace", "workspace_edit", "document_changes")),
-            commands=_commands(params.initialization_options),
+            commands=_commands(_option(params, "clientCommands")),
             markdown_hover=types.MarkupKind.Markdown
             in (_at(capabilities, "text_document", "hover", "content_format") or ()),
             refreshes_code_lenses=bool(_at(capabilities, "workspace", "code_lens", "refresh_support")),
             refreshes_inlay_hints=bool(_at(capabilities, "workspace", "inlay_hint", "refresh_support")),
+            newer=_minor(_option(params, "version")) > _minor(__version__),
         )
 
 
-def _commands(options: Any) -> frozenset[str]:
-    """The names in `clientCommands` of the initialization options."""
-    named = options.get("clientCommands") if isinstance(options, Mapping) else None
+def _option(params: types.InitializeParams, name: str) -> Any:
+    """One of the initialization options, None where it is not among them."""
+    options = params.initialization_options
+    return options.get(name) if isinstance(options, Mapping) else None
+
+
+def _minor(version: Any) -> tuple[int, int]:
+    """Major and minor of a version, (0, 0) of anything else."""
+    found = re.match(r"(\d{1,9})\.(\d{1,9})", version) if isinstance(version, str) else None
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _commands(named: Any) -> frozenset[str]:
+    """The names of commands in a client's `clientCommands`."""
     return frozenset(name for name in named if isinstance(name, str)) if isinstance(named, list) else frozenset()
 
 
