@@ -551,7 +551,7 @@ export interface CompileTime {
  * `seconds` is all of it but `start_up`, which the first compilation of every process takes on top: torch loads parts
  * of itself and makes its tables of patterns. `placed` is what was work on expressions of the user's; the rest are
  * passes over whole graphs. Phases come in the order in which they are gone through, other rows by their seconds, the
- * largest first.
+ * largest first. `operations` counts those of the graphs. `tried` is there where other ways were asked for.
  */
 export interface CompileTimeDocument {
   readonly schema: number;
@@ -567,16 +567,66 @@ export interface CompileTimeDocument {
   readonly alike: readonly AlikeModules[];
   readonly slices: CompileSlices;
   readonly problem: string;
+  readonly operations?: number;
+  readonly tried?: CompileTrials | null;
+}
+
+/**
+ * Where compiling goes; with `ways`, also what it takes in other ways where layers are equal.
+ */
+export interface CompileTimeRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly ways?: boolean;
 }
 
 /**
  * Tell where the time goes that compiling a target takes, without the compilers of kernels.
  *
- * A target may take `compile_timeout` seconds of work.
+ * A target may take `compile_timeout` seconds of work. With `ways`, those with equal layers are also compiled in
+ * other ways that may take less.
  */
 export interface CompileTimeTask {
   readonly compile_timeout: number;
+  readonly ways?: boolean;
 }
+
+/**
+ * A way to compile that was tried, in a process of its own.
+ *
+ * `graphs` are those that Dynamo handed over and `operations` what is in them, the body of a region once. `same` is
+ * about outputs and gradients, `difference` what differs or why nothing was compared. `problem` says why compiling
+ * ended early, which makes the other figures those of what went before; "" where it did not. `code` is what a user
+ * writes for it, and `offered` says that it saves much and changes no results.
+ */
+export interface CompileTrial {
+  readonly compile_way: CompileWay;
+  readonly seconds: number;
+  readonly graphs: number;
+  readonly operations: number;
+  readonly same?: SameOutputs;
+  readonly difference?: string;
+  readonly problem?: string;
+  readonly code?: string;
+  readonly offered?: boolean;
+}
+
+/**
+ * What was tried of a target for which that was asked: `trials` begin with the target as it is.
+ *
+ * `layers` are the equal ones, with what compiling them took as it is. Both are empty where there was nothing to try;
+ * then `why_not` says so.
+ */
+export interface CompileTrials {
+  readonly layers: readonly AlikeModules[];
+  readonly trials: readonly CompileTrial[];
+  readonly why_not?: string;
+}
+
+/**
+ * A way to compile a target whose layers are equal.
+ */
+export type CompileWay = "as-it-is" | "nested-regions" | "each-layer" | "each-layer-dynamic";
 
 /**
  * A text of the compiler's: `title` is "PTX", "SASS" or "AMDGCN".
@@ -2772,6 +2822,11 @@ export type RunWay = "autocast" | "converted" | "tf32" | "channels-last" | "cuda
 export type RungState = "ok" | "wrong" | "failed";
 
 /**
+ * Whether a model gives the same where it is compiled in another way.
+ */
+export type SameOutputs = "yes" | "no" | "not-compared";
+
+/**
  * Whether both texts compute the `same`; None where nothing could be compared, and `why` says so.
  *
  * `runs` were compared. `ran` says whether the witnessed expression ran, `ways` what it came to as a condition.
@@ -3718,7 +3773,7 @@ export interface Commands {
   readonly "inductorDebug.suggest": { readonly request: PageRequest; readonly answer: SuggestAnswer };
   readonly "inductorDebug.memory": { readonly request: TargetRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.roofline": { readonly request: TargetRequest; readonly answer: ChartAnswer };
-  readonly "inductorDebug.compileTime": { readonly request: TargetRequest; readonly answer: ChartAnswer };
+  readonly "inductorDebug.compileTime": { readonly request: CompileTimeRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.profile": { readonly request: ProfileRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.recording": { readonly request: FileRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.accelerators": { readonly request: AnyFileRequest; readonly answer: AcceleratorList };

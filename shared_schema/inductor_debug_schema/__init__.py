@@ -32,6 +32,10 @@ from inductor_debug_schema.answers.compile_time_document import (
     CompilePhase,
     CompileSlices,
     CompileTimeDocument,
+    CompileTrial,
+    CompileTrials,
+    CompileWay,
+    SameOutputs,
 )
 from inductor_debug_schema.answers.diff_document import (
     DiffBlame,
@@ -298,6 +302,7 @@ __all__ = [
     "ReproDocument",
     "RoundTrip",
     "RungState",
+    "SameOutputs",
     "SameResults",
     "RunFigures",
     "SuggestionsDocument",
@@ -315,6 +320,9 @@ __all__ = [
     "CompileSlices",
     "CompileTimeDocument",
     "CompileTimeTask",
+    "CompileTrial",
+    "CompileTrials",
+    "CompileWay",
     "CompileExpression",
     "CompileModule",
     "MeasurementDocument",

@@ -156,10 +156,12 @@ class ProfileRunTask:
 class CompileTimeTask:
     """Tell where the time goes that compiling a target takes, without the compilers of kernels.
 
-    A target may take `compile_timeout` seconds of work.
+    A target may take `compile_timeout` seconds of work. With `ways`, those with equal layers are also compiled in
+    other ways that may take less.
     """
 
     compile_timeout: float
+    ways: bool = False
 
 
 Task = Union[

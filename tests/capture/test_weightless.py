@@ -145,3 +145,18 @@ def test_what_a_library_remembers_of_weightless_tensors_meets_no_real_ones(tmp_p
     job = analyze(tmp_path / "looks.py", text)
     assert [stage.report.state for stage in job.stages] == [StageState.DONE]
     assert [finding.message for finding in job.findings] == []
+
+
+def test_the_body_of_a_nested_region_runs_without_values() -> None:
+    """Its rule is one that torch's own mode looks up: asked as other operators are, it would ask ours for ever."""
+
+    @torch.compiler.nested_compile_region
+    def inner(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x @ y
+
+    def outer(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return inner(x, y) + inner(x, y)
+
+    with WeightlessMode():
+        compiled = torch.compile(outer, backend=lambda graph, _: graph.forward)
+        assert compiled(torch.randn(4, 8), torch.randn(8, 2)).shape == (4, 2)

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from answers import answer
 from inductor_debug.accelerators.profile import read_profile
@@ -180,8 +180,27 @@ def compile_time_of(request: JobRequest) -> CompileTimeDocument:
                 "phases": [0, 0, 1, 1], "modules": [-1, 0, -1, 1], "expressions": [1, 0, 1, 0],
                 "seconds": [0.5, 0.5, 0.5, 1.5],
             },
+            "tried": _ways() if isinstance(request.task, CompileTimeTask) and request.task.ways else None,
         },
     )  # fmt: skip
+
+
+def _ways() -> dict[str, Any]:
+    """One way that saves most of it, and one that torch refuses."""
+    return {
+        "layers": [{"pattern": "layers.*", "kind": "Layer", "count": 2, "seconds": 2.0}],
+        "trials": [
+            {"compile_way": "as-it-is", "seconds": 3.0, "graphs": 1, "operations": 20},
+            {
+                "compile_way": "nested-regions", "seconds": 0.1, "graphs": 0, "operations": 0, "problem": "no region",
+                "code": "never shown",
+            },
+            {
+                "compile_way": "each-layer", "seconds": 0.75, "graphs": 1, "operations": 8, "same": "yes",
+                "offered": True, "code": "for layer in model.modules():\n    layer.compile()",
+            },
+        ],
+    }  # fmt: skip
 
 
 def _status(found: list[TargetFound], failed: bool, text: str) -> FileStatus:

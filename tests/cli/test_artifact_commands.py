@@ -386,6 +386,38 @@ def test_analyze_says_where_compiling_goes(command: Command, write: Write) -> No
     assert isinstance(request.task, CompileTimeTask)
 
 
+def test_other_ways_to_compile_are_told_with_what_they_take_and_what_to_write(command: Command, write: Write) -> None:
+    write("model.py", "x @ w\n")
+    told = command("analyze", "model.py", "--type", "time", "--try")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.partition("  tried, ")[2].splitlines() == [
+        "each in a process of its own, for 2 layers layers.* (Layer)",
+        "    time  of it  graphs  operations  compiled",
+        "     3 s   100%       1          20  as it is",
+        "       ·      ·       0           0  equal layers as nested regions, whose class is compiled once: "
+        "ended early: no region",
+        "  750 ms    25%       1           8  each equal layer by itself, the model around them eagerly: "
+        "computes the same",
+        "",
+        "  to compile each equal layer by itself, the model around them eagerly:",
+        "    for layer in model.modules():",
+        "        layer.compile()",
+    ]
+    (request,) = FakePool.requests
+    assert isinstance(request.task, CompileTimeTask)
+    assert request.task.ways
+    rows = list(
+        csv.DictReader(command("analyze", "model.py", "--type", "time", "--try", "--format", "csv").out.splitlines())
+    )
+    assert [(row["name"], row["seconds"]) for row in rows if row["of"] == "way"] == [
+        ("as-it-is", "3.0"),
+        ("nested-regions", "0.1"),
+        ("each-layer", "0.75"),
+    ]
+    refused = command("analyze", "model.py", "--type", "cost", "--try")
+    assert (refused.code, "--try is for --type time, not cost" in refused.err) == (2, True)
+
+
 def test_compile_times_are_a_table_and_a_document(command: Command, write: Write) -> None:
     write("model.py", "x @ w\n")
     words = ("analyze", "model.py", "--type", "time", "--format")

@@ -82,10 +82,10 @@ class Timed:
         return excerpt(self.text, row)
 
 
-def timed(folder: Path, text: str, *, timeout: float = 300.0) -> Timed:
+def timed(folder: Path, text: str, *, timeout: float = 300.0, ways: bool = False) -> Timed:
     path = folder / "model.py"
     path.write_text(text, encoding="utf-8")
-    task = CompileTimeTask(compile_timeout=timeout)
+    task = CompileTimeTask(compile_timeout=timeout, ways=ways)
     request = JobRequest(1, str(path), text, str(folder), [], load_document("none"), task=task)
 
     def work() -> list[Event]:

@@ -210,6 +210,12 @@ async def test_a_lens_says_where_compiling_goes_once_somebody_asked(serve: Serve
     (lens,) = (lens for lens in await lenses() if lens["title"].startswith("compile"))
     assert " % " in lens["title"]
     assert (lens["command"], lens["arguments"]) == ("inductorDebug.showCompileTime", [path.as_uri(), "Net"])
+    assert kept_document.tried is None
+    params["arguments"][0]["ways"] = True
+    answer = from_wire(ChartAnswer, (await client.request("workspace/executeCommand", params))["result"])
+    tried = from_wire(CompileTimeDocument, kept(answer)).tried
+    assert tried is not None
+    assert tried.why_not.startswith("it has no equal layers")
     edit = {"textDocument": {"uri": path.as_uri(), "version": 2}, "contentChanges": [{"text": MODEL + "\n"}]}
     client.notify("textDocument/didChange", edit)
     assert [lens["title"][-22:] for lens in await lenses() if lens["title"].startswith("compile")] == [

@@ -1,35 +1,33 @@
 """The task `compile time`: compiles targets without weights, as far as the code of kernels, under a clock.
 
-Every target is compiled in a process of its own, so that none finds what another one left warm. No kernel is built and
-nothing runs on a device: what the compilers of C++ and of Triton take comes on top.
+Every target is compiled in a process of its own, so that none finds what another one left warm; where other ways are
+asked for, in each of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+import dataclasses
+from collections.abc import Callable
 from typing import Any
 
-import torch
-from inductor_debug_schema import Answered, CompileTimeDocument, CompileTimeTask, Event, Finding, JobRequest, Progressed
+from inductor_debug_schema import (
+    Answered,
+    CompileTimeDocument,
+    CompileTimeTask,
+    CompileWay,
+    Event,
+    Finding,
+    JobRequest,
+    Progressed,
+)
 from inductor_debug_schema.codec import from_wire, to_wire
-from torch.fx import GraphModule
 
-from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions
-from inductor_debug.capture.failures.failures import describe
-from inductor_debug.capture.gpu_kernels.lowering_device import ThisProcessor
-from inductor_debug.capture.inductor.inductor_names import compile_with, lower, nothing_built, prepare
-from inductor_debug.capture.running.modules import ModulePath
-from inductor_debug.capture.running.target import BuiltTarget
-from inductor_debug.capture.runtime.quiet import quiet
-from inductor_debug.capture.stages.aot import inference_only
-from inductor_debug.capture.stages.dynamo_run import cause_of
 from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_task import OpenFile, on_targets
-from inductor_debug.capture.tensors.fake_mode import without_modes
-from inductor_debug.measuring.compile_clock import CompileClock, Interval, seconds_now
-from inductor_debug.measuring.compile_hooks import watched
+from inductor_debug.measuring.clocked_compile import ClockedCompile
+from inductor_debug.measuring.compile_clock import Interval
 from inductor_debug.measuring.compile_times import document_of
+from inductor_debug.measuring.compile_trials import tried
 from inductor_debug.repro.minimiser.attempts import AttemptEnding, attempt
 
 
@@ -37,91 +35,29 @@ def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     """Answers with a `CompileTimeDocument` for each target."""
     task = request.task
     assert isinstance(task, CompileTimeTask)
-    on_targets(request, emit, lambda opened, candidate: _time(opened, candidate, task.compile_timeout))
+    on_targets(request, emit, lambda opened, candidate: _time(opened, candidate, task))
 
 
-def _time(opened: OpenFile, candidate: Candidate, timeout: float) -> list[Finding]:
+def _time(opened: OpenFile, candidate: Candidate, task: CompileTimeTask) -> list[Finding]:
+    def timed(way: CompileWay) -> CompileTimeDocument:
+        return _timed(opened, candidate, way, task.compile_timeout)
+
     opened.emit(Progressed(f"{candidate.name}: compiling"))
-
-    def act() -> dict[str, Any]:
-        timed: dict[str, Any] = to_wire(_Compilation(opened, opened.fake(candidate)).timed())
-        return timed
-
-    ran = attempt(act, timeout=timeout)
-    if ran.ending is AttemptEnding.DONE:
-        document = from_wire(CompileTimeDocument, ran.answer)
-    else:
-        document = document_of(
-            candidate.name, opened.request.path, Interval(), opened.sources, kinds={}, problem=ran.detail
-        )
+    document = timed(CompileWay.AS_IT_IS)
+    if task.ways:
+        document = dataclasses.replace(document, tried=tried(opened, candidate, document, timed))
     opened.emit(Answered(candidate.name, document))
     return []
 
 
-class _Compilation:
-    """One target, compiled once."""
+def _timed(opened: OpenFile, candidate: Candidate, way: CompileWay, timeout: float) -> CompileTimeDocument:
+    """What one compilation took, in a process of its own."""
 
-    def __init__(self, opened: OpenFile, target: BuiltTarget) -> None:
-        self._opened, self._target = opened, target
-        self._clock = CompileClock()
-        self._device = ThisProcessor()
-        self._graphs = 0
+    def act() -> dict[str, Any]:
+        document: dict[str, Any] = to_wire(ClockedCompile(opened, opened.fake(candidate), way).timed())
+        return document
 
-    def timed(self) -> CompileTimeDocument:
-        """Compiles; what the target or the compiler raises ends it, and is told."""
-        target, problem = self._target, ""
-        ambient = target.fake_mode or nullcontext()
-        gradients = torch.no_grad() if inference_only(target) else nullcontext()
-        thrifty = torch._dynamo.config.patch(run_gc_after_compile=False, suppress_errors=False)
-        forced = torch.compiler.set_stance("default", force_backend=self._backend)
-        with quiet(), thrifty, nothing_built(), hooked_positions(), forced:
-            start_up = self._start_up()
-            torch._dynamo.reset()
-            compiled = torch.compile(target.function, backend=self._backend, dynamic=target.dynamic)
-            with gradients, ambient, watched(self._clock, ModulePath(target.module).names):
-                try:
-                    compiled(*target.args, **target.kwargs)
-                except Exception as error:  # user code, or the compiler
-                    problem = describe(cause_of(error))
-        modules = target.module.named_modules() if target.module is not None else ()
-        return document_of(
-            target.name,
-            self._opened.request.path,
-            self._clock.root,
-            self._opened.sources,
-            kinds={name: type(module).__name__ for name, module in modules},
-            graphs=self._graphs,
-            start_up=start_up,
-            problem=problem,
-        )
-
-    def _start_up(self) -> float:
-        """Compiles something small, so that what torch does once in a process is not the target's; its seconds."""
-        began = seconds_now()
-        torch.compile(_small, backend=self._backend)(torch.zeros(4, 4, requires_grad=True))
-        self._graphs = 0
-        return seconds_now() - began
-
-    def _backend(self, graph_module: GraphModule, _examples: list[Any]) -> Any:
-        self._graphs += 1
-        compile_with(self._inner, graph_module, self._device)
-        return graph_module.forward  # for the code that comes after the graph
-
-    def _inner(self, graph_module: GraphModule, example_inputs: Sequence[Any], *_: Any, **options: Any) -> Any:
-        with self._clock.during("inductor_compile"), without_modes():
-            fake_mode = prepare(graph_module, example_inputs, options, self._device)
-            if any(node.op.startswith("call_") for node in graph_module.graph.nodes):
-                lower(graph_module, example_inputs, options, fake_mode, self._device)
-        return _never_run
-
-
-def _small(x: torch.Tensor) -> torch.Tensor:
-    return torch.nn.functional.gelu(x @ x).sum()
-
-
-def _never_run(*_: Any) -> Any:
-    """What AOTAutograd is given for a compiled graph."""
-    raise AssertionError("nothing was compiled")
-
-
-_never_run._boxed_call = True  # type: ignore[attr-defined]
+    ran = attempt(act, timeout=timeout)
+    if ran.ending is AttemptEnding.DONE:
+        return from_wire(CompileTimeDocument, ran.answer)
+    return document_of(candidate.name, opened.request.path, Interval(), opened.sources, kinds={}, problem=ran.detail)

@@ -94,6 +94,7 @@ def document_of(
     *,
     kinds: Mapping[str, str],
     graphs: int = 0,
+    operations: int = 0,
     start_up: float = 0.0,
     problem: str = "",
 ) -> CompileTimeDocument:
@@ -106,6 +107,7 @@ def document_of(
         sources: finds the user's expressions.
         kinds: the class of each module of the target by its path, with "" for the target.
         graphs: how many were compiled.
+        operations: what is in them.
         start_up: seconds that went before.
         problem: why it ended early.
     """
@@ -133,6 +135,7 @@ def document_of(
         alike=alike(modules.values()),
         slices=_slices(fold.seconds, list(phases), list(modules), list(expressions)),
         problem=problem,
+        operations=operations,
     )
 
 

@@ -81,6 +81,13 @@ class ProfileRequest(TargetRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CompileTimeRequest(TargetRequest):
+    """Where compiling goes; with `ways`, also what it takes in other ways where layers are equal."""
+
+    ways: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkspaceRequest:
     """Folders by their URIs; all of the workspace where there are none."""
 

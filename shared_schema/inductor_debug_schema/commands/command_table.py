@@ -33,6 +33,7 @@ from inductor_debug_schema.commands.command_requests import (
     AnyFileRequest,
     BisectRequest,
     BugReportRequest,
+    CompileTimeRequest,
     DiffRequest,
     DirectiveRequest,
     EmptyRequest,
@@ -89,7 +90,7 @@ TRANSFERS = Command[TransfersRequest, TransfersAnswer]("inductorDebug.transfers"
 SUGGEST = Command[PageRequest, SuggestAnswer]("inductorDebug.suggest")
 MEMORY = Command[TargetRequest, ChartAnswer]("inductorDebug.memory")
 ROOFLINE = Command[TargetRequest, ChartAnswer]("inductorDebug.roofline")
-COMPILE_TIME = Command[TargetRequest, ChartAnswer]("inductorDebug.compileTime")
+COMPILE_TIME = Command[CompileTimeRequest, ChartAnswer]("inductorDebug.compileTime")
 PROFILE = Command[ProfileRequest, ChartAnswer]("inductorDebug.profile")
 RECORDING = Command[FileRequest, ChartAnswer]("inductorDebug.recording")
 ACCELERATORS = Command[AnyFileRequest, AcceleratorList]("inductorDebug.accelerators")

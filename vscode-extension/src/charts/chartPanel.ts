@@ -18,8 +18,8 @@ type ChartCommand = "inductorDebug.memory" | "inductorDebug.roofline" | "inducto
 /** What a tab shows. */
 export interface Chart {
   readonly title: string;
-  /** The order, with the backend that was chosen in the page where one can be. */
-  readonly order: (backend: string) => Order<ChartCommand>;
+  /** The order, as the page has it chosen: with a backend, or with other ways to compile, where there are such. */
+  readonly order: (backend: string, ways: boolean) => Order<ChartCommand>;
   /** The target; undefined of what another run has recorded. */
   readonly about: About | undefined;
   /** Whether the page lets one choose a backend. */
@@ -35,6 +35,7 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
   private lacksAccelerator = false;
   private running: vscode.CancellationTokenSource | undefined;
   private backend = "inductor";
+  private ways = false;
 
   constructor(context: Context, panel: vscode.WebviewPanel, private readonly chart: Chart, closed: () => void) {
     super(context, panel, "charts", null, closed, () => chart.about);
@@ -56,7 +57,7 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
     this.running = running;
     const mine = (): boolean => this.running === running;
     const tell = (state: PageState): void => { if (mine()) this.tell(state); };
-    const order = this.chart.order(this.backend);
+    const order = this.chart.order(this.backend, this.ways);
     try {
       const answer = await carryOutIn(this.context, tell, order, running.token);
       if (answer && mine()) await this.take(order.title, answer);
@@ -80,6 +81,7 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
     }
     if (message.type === "chooseAccelerator") await vscode.commands.executeCommand("inductorDebug.chooseAccelerator");
     else if (message.type === "backend") this.backend = message.backend;
+    else if (message.type === "ways") this.ways = true;
     await this.run();
   }
 

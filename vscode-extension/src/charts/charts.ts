@@ -68,7 +68,7 @@ function profileOf(subject: Subject): Chart {
 
 function compileTimeOf(subject: Subject): Chart {
   const title = t("Compiling {0} under a clock", subject.target);
-  return { title: t("Compile Time: {0}", subject.target), order: () => ({ title, command: "inductorDebug.compileTime", request: { ...subject } }), about: subject, runsBackends: false };
+  return { title: t("Compile Time: {0}", subject.target), order: (_backend, ways) => ({ title, command: "inductorDebug.compileTime", request: { ...subject, ways } }), about: subject, runsBackends: false };
 }
 
 function traceOf(subject: Subject, trace: vscode.Uri): Chart {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 
-import type { CompileTimeDocument, CostBound, ExpressionCost, ExpressionTime, MemoryDocument, MemoryPiece, RooflineDocument, RunProfileDocument } from "../../../shared_schema/generated/wire.js";
+import type { CompileTimeDocument, CompileTrial, CompileTrials, CostBound, ExpressionCost, ExpressionTime, MemoryDocument, MemoryPiece, RooflineDocument, RunProfileDocument } from "../../../shared_schema/generated/wire.js";
 import { EVIL, openPage, OUT, THEMES } from "./browser.js";
 import { SCREENSHOTS } from "./harness.js";
 import { ROOT } from "./setup.mjs";
@@ -150,6 +150,37 @@ test("a click into the memory leads to the expression that runs, rows to those t
   expect(await said()).toMatchObject([{ type: "reveal", place: { path: PATH }, focus: true }]);
   const bytes = await page.locator(".moment tbody tr td:first-child").allInnerTexts();
   expect(bytes.filter((text) => text === "1 MiB").length).toBeGreaterThanOrEqual(LAYERS);
+});
+
+test("compile time: other ways are tried on request, and told with what they take, compute and what to write", async () => {
+  const { page, said } = await open();
+  await say(page, TIMES);
+  await said();
+  await page.locator("button", { hasText: "Try Other Ways to Compile" }).click();
+  expect(await said()).toEqual([{ type: "ways" }]);
+  const document = compileTime();
+  const layers = document.alike.slice(0, 1);
+  const trials: CompileTrial[] = [
+    { compile_way: "as-it-is", seconds: 10, graphs: 1, operations: 120 },
+    { compile_way: "nested-regions", seconds: 0.2, graphs: 0, operations: 0, problem: "no region", code: "never shown" },
+    { compile_way: "each-layer", seconds: 1, graphs: 1, operations: 20, same: "yes", offered: true, code: `for layer in model.modules():\n    layer.compile()  # ${EVIL}` },
+    { compile_way: "each-layer-dynamic", seconds: 2, graphs: 1, operations: 20, same: "no", difference: "output differs by up to 1" },
+  ];
+  const times = (tried: CompileTrials): object => ({ type: "charts", charts: { kind: "compile-time", documents: [{ ...document, tried }] } });
+  await say(page, times({ layers, trials }));
+  expect(await page.locator("h3").innerText()).toBe("Other ways to compile 6 × Block (layers.*)");
+  const rows = page.getByRole("table", { name: "What compiling Attention takes in other ways" }).locator("tbody tr");
+  expect(await rows.allInnerTexts()).toEqual([
+    "10 s\t100 %\t1\t120\tas it is\t",
+    "\t\t0\t0\tequal layers as nested regions, whose class is compiled once\tIt ended early: no region",
+    "1 s\t10 %\t1\t20\teach equal layer by itself, the model around them eagerly\tyes",
+    "2 s\t20 %\t1\t20\teach equal layer by itself with dynamic=True, the model around them eagerly\tno: output differs by up to 1",
+  ]);
+  expect(await page.locator("pre").allInnerTexts()).toEqual([trials[2]?.code]);
+  await page.screenshot({ path: join(SCREENSHOTS, "charts-compile-ways.png"), fullPage: true });
+  await say(page, times({ layers: [], trials: [], why_not: "it has no equal layers" }));
+  expect(await page.locator("main").innerText()).toContain("Other ways to compile were not tried: it has no equal layers.");
+  expect(await page.locator("button", { hasText: "Try Other Ways to Compile" }).count()).toBe(0);
 });
 
 test("compile time: a click on an expression leads to it, on anything else closer; keys do the same; layers are told apart on request", async () => {

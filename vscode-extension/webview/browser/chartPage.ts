@@ -17,6 +17,7 @@ type Heard = Exclude<ToHost, { type: "ready" | "reveal" }>;
 export class ChartPage extends FramedPage<Heard, ToPage> {
   private readonly order = new Order((state) => { this.say(state); });
   private backend = "inductor";
+  private ways = false;
 
   /** With `kept` charts these are shown, and nothing is run until somebody asks. */
   constructor(private readonly around: Around, private readonly subject: Subject, private readonly kind: Charts["kind"], private charts?: Charts) {
@@ -41,6 +42,7 @@ export class ChartPage extends FramedPage<Heard, ToPage> {
     else if (message.type === "chooseAccelerator") this.around.chooseAccelerator();
     else {
       if (message.type === "backend") this.backend = message.backend;
+      if (message.type === "ways") this.ways = true;
       void this.run();
     }
   }
@@ -66,7 +68,7 @@ export class ChartPage extends FramedPage<Heard, ToPage> {
       case "roofline":
         return daemon.perform("roofline", this.subject, listening);
       case "compile-time":
-        return daemon.perform("compileTime", this.subject, listening);
+        return daemon.perform("compileTime", { ...this.subject, ways: this.ways }, listening);
       case "profile":
         return daemon.perform("profile", { ...this.subject, backend: this.backend }, listening);
     }

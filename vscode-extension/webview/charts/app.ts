@@ -41,21 +41,21 @@ export class App {
 
   show(charts: Charts): void {
     const { tell, reveal } = this;
-    const [title, views] = viewsOf(charts, reveal);
+    const [title, views] = viewsOf(charts, reveal, tell);
     const again = tell && iconButton("refresh", t("Run again"), () => { tell({ type: "refresh" }); });
     this.content.replaceChildren(...(views.length > 0 ? [element("header", {}, element("h1", {}, title), tell && backends(charts, tell), again), ...views.map((view) => view.element)] : []));
   }
 }
 
 /** The heading, and a view of each target. */
-function viewsOf(charts: Charts, reveal: Reveal | undefined): [string, { readonly element: HTMLElement }[]] {
+function viewsOf(charts: Charts, reveal: Reveal | undefined, tell: ((message: ToHost) => void) | undefined): [string, { readonly element: HTMLElement }[]] {
   switch (charts.kind) {
     case "memory":
       return [t("Memory over the run"), charts.documents.map((shown) => new MemoryView(shown, reveal))];
     case "roofline":
       return [t("Roofline"), charts.documents.map((shown) => new RooflineView(shown, reveal))];
     case "compile-time":
-      return [t("Compile time"), charts.documents.map((shown) => new CompileTimeView(shown, reveal))];
+      return [t("Compile time"), charts.documents.map((shown) => new CompileTimeView(shown, reveal, tell && (() => { tell({ type: "ways" }); })))];
     case "profile":
       return [t("Profile"), charts.documents.map((shown) => new ProfileView(shown, reveal))];
   }

@@ -8,6 +8,7 @@ import { watchTheme } from "../shared/themes.js";
 import { numberText, t } from "../shared/words.js";
 import { CompileTimeChart, nameOf, partColour } from "./compileTimeChart.js";
 import { type By, partsOf, rowsOf, type Slab, slabsOf } from "./compileTimeModel.js";
+import { compileWays } from "./compileWaysView.js";
 import { type Reveal, sourceLink, whereText } from "./places.js";
 
 export class CompileTimeView {
@@ -19,7 +20,8 @@ export class CompileTimeView {
   private by: By = "expression";
   private together = true;
 
-  constructor(private readonly shown: CompileTimeDocument, private readonly reveal: Reveal | undefined) {
+  /** @param tryWays has other ways to compile tried; undefined where nobody can. */
+  constructor(private readonly shown: CompileTimeDocument, private readonly reveal: Reveal | undefined, tryWays: (() => void) | undefined) {
     this.chart = new CompileTimeChart(slabsOf(shown, true), { at: (slab, chosen, focus) => { this.look(slab, chosen, focus); } });
     const by = element("select", { "aria-label": t("Rows are"), onchange: () => { this.list(by.value as By); } },
       element("option", { value: "expression" }, t("by expression")), element("option", { value: "module" }, t("by module")), element("option", { value: "phase" }, t("by phase")));
@@ -28,7 +30,7 @@ export class CompileTimeView {
     this.element = element("section", { "aria-label": t("Compile time of {0}", shown.target) },
       element("h2", {}, shown.target), this.headline(),
       element("div", { class: "tools" }, button(t("All of it"), t("Look at the whole again"), () => { this.chart.show(slabsOf(shown, this.together)); }), joined),
-      this.chart.plot.element, this.legend, this.said, element("div", { class: "tools" }, by), this.rows);
+      this.chart.plot.element, this.legend, this.said, compileWays(shown, tryWays), element("div", { class: "tools" }, by), this.rows);
     watchTheme(() => { this.key(); }); // after the plot, which reads the colours
     this.key();
     this.said.textContent = t("Point at a piece, or use the arrow keys. A click goes to the code of an expression, and closer to anything else.");

@@ -27,4 +27,6 @@ export type ToHost =
   | { readonly type: "refresh" }
   /** Run it with another backend. */
   | { readonly type: "backend"; readonly backend: string }
+  /** Compile it in other ways as well, from now on. */
+  | { readonly type: "ways" }
   | { readonly type: "chooseAccelerator" };

@@ -1,7 +1,8 @@
 """The fake mode of all analyses: torch's own, where it suffices.
 
-`FakeTensorMode`, its converter and `CONSTANT_NUMEL_LIMIT` are private; read in torch 2.11 to 2.14. Where the constants
-of fake tensors are gone, nothing is invented, and code that looks at values stops as it does under torch's own mode.
+`FakeTensorMode`, its converter, `CONSTANT_NUMEL_LIMIT` and `registered_hop_fake_fns` are private; read in torch 2.11 to
+2.14. Where the constants of fake tensors are gone, nothing is invented, and code that looks at values stops as it does
+under torch's own mode.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch._higher_order_ops import utils as operator_rules
 from torch._ops import HigherOrderOperator
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
@@ -30,6 +32,8 @@ _FACTORIES = frozenset(
         *("hann_window", "hamming_window", "blackman_window", "bartlett_window", "kaiser_window"),
     )
 )
+_FAKE_RULES: dict[Any, Any] = getattr(operator_rules, "registered_hop_fake_fns", {})
+"""Operators with functions for arguments whose rule torch's own mode looks up."""
 _INDEXED = frozenset(("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put"))
 
 
@@ -61,6 +65,10 @@ class WeightlessMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if isinstance(func, HigherOrderOperator):
+            if func in _FAKE_RULES:
+                # Their entry in the table asks the mode, which is this one.
+                mode: Any = super()
+                return mode.__torch_dispatch__(func, types, args, kwargs)
             return func.python_key_table[FakeTensorMode](self, *args, **kwargs)
         if func is GROUPED_PRODUCT:
             made = grouped_product(*args, **kwargs)

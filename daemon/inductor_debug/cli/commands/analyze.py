@@ -31,7 +31,7 @@ from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.engine.live_tensors.memory_snapshot import SUFFIXES, read_snapshot
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
-from inductor_debug.engine.orders.compiling import COMPILE_TIMES
+from inductor_debug.engine.orders.compiling import COMPILE_TIMES, COMPILE_WAYS
 from inductor_debug.engine.orders.made_documents import guards_of, shapes_of, statistics_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
@@ -88,7 +88,7 @@ class Type(Generic[Document]):
     `order` is what a worker is asked, `documents` what that makes, `text` one of them for people. `read` reads those
     that were kept in a file, whose name ends as `kept` says. `stages` can be asked for it. `ordered` sorts the rows of
     one as `--sort` says, and `csv` makes a table of all, where there are rows; `svg` draws them, where there is
-    something to see, and `html` makes the editor's page of them.
+    something to see, and `html` makes the editor's page of them. `tries` says that there are other ways to try.
     """
 
     summary: str
@@ -102,6 +102,7 @@ class Type(Generic[Document]):
     csv: Callable[[list[Document], AnalysisView], str] | None = None
     svg: Callable[[list[Document], AnalysisView], str] | None = None
     html: Callable[[list[Document], AnalysisView], str] | None = None
+    tries: bool | None = None
 
 
 def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
@@ -164,12 +165,13 @@ TYPES: dict[str, Type[Any]] = {
     ),
     "time": Type(
         "where compiling goes, by phase, by your expressions and by module; kernels are not built",
-        order=lambda arguments: COMPILE_TIMES,
+        order=lambda arguments: COMPILE_WAYS if arguments.ways else COMPILE_TIMES,
         documents=lambda done: done.performed.documents(CompileTimeDocument),
         text=lambda document, view: CompileTimeText(view.places, view.sources, view.styler).text(document),
         stages=(),
         csv=lambda documents, view: compile_time_csv(documents, view.sources),
         html=lambda documents, view: compile_time_html(documents, view.places.shown),
+        tries=True,
     ),
 }
 DESCRIPTION = "Runs the targets of files, without weights and without the accelerator, and sums one thing up."
@@ -186,6 +188,7 @@ examples:
   inductor-debug analyze model.py --type memory --format svg -o memory.svg
   inductor-debug analyze model.py --type memory --format html -o memory.html   a page to click in; of costs, too
   inductor-debug analyze model.py --type time                        what makes compiling slow
+  inductor-debug analyze model.py --type time --try                  and whether equal layers can be compiled faster
   inductor-debug analyze model.py --type time --format html -o time.html   as a page to click in
   inductor-debug analyze snapshot.pickle --type memory               what torch.cuda.memory._dump_snapshot wrote
   inductor-debug analyze model.py --stage mock --format json
@@ -208,6 +211,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     stages = [stage.value for stage in Stage if stage in looked_at]
     parser.add_argument("--stage", choices=stages, help="look at this stage alone (default: as fits the type)")
     parser.add_argument("--sort", choices=list(SORTS), help="of --type cost: by what rows are sorted (default: bound)")
+    parser.add_argument(
+        "--try",
+        action="store_true",
+        dest="ways",
+        help="of --type time: compile models of equal layers in other ways as well, and say what that saves",
+    )
     add_output(parser, formats=("text", "json", "csv", "svg", "html"))
     add_run_arguments(parser)
 
@@ -245,6 +254,7 @@ def _not_offered(kind: Type[Document], arguments: argparse.Namespace) -> str:
     """What is asked of a type that it does not have, in words."""
     for words, asked, what in (
         ("--sort", arguments.sort, "ordered"),
+        ("--try", arguments.ways, "tries"),
         ("--format csv", arguments.format == "csv", "csv"),
         ("--format svg", arguments.format == "svg", "svg"),
         ("--format html", arguments.format == "html", "html"),

@@ -1,7 +1,7 @@
 """Compile-time documents as one table of comma-separated values, for spreadsheets.
 
-There is a row for each target, phase, expression and module; the column `of` tells them apart. Lines and columns count
-from one, columns in characters.
+There is a row for each target, phase, expression, module and way to compile that was tried; the column `of` tells them
+apart. Lines and columns count from one, columns in characters.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Union
 from inductor_debug_schema import CompileTimeDocument
 
 from inductor_debug.report.source_characters import ShownTexts
+from inductor_debug.rules.words.compile_time_words import result_of
 
 Cell = Union[str, int, float]
 _COLUMNS = ("target", "of", "path", "line", "column", "name", "kind", "seconds", "traced", "nodes", "modules")
@@ -42,3 +43,6 @@ def _rows(document: CompileTimeDocument, sources: ShownTexts) -> Iterator[Sequen
         yield ["expression", row.path or "", line, column, row.text, "", row.seconds, *counts]
     for module in document.modules:
         yield ["module", document.path, "", "", module.module, module.kind, module.seconds, "", "", ""]
+    for trial in document.tried.trials if document.tried is not None else ():
+        said = result_of(trial)
+        yield ["way", document.path, "", "", trial.compile_way.value, said, trial.seconds, "", trial.operations, ""]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from inductor_debug_schema import AlikeModules, CompileExpression, CompileTimeDocument
+from inductor_debug_schema import AlikeModules, CompileExpression, CompileTimeDocument, CompileTrials
 
 from inductor_debug.report.cells import one_line, printable, shortened, width_of
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_seconds
+from inductor_debug.rules.words.compile_time_words import WAY_WORDS, result_of
 
 _MOST_ROWS = 15
 _LONGEST_SOURCE = 48
@@ -52,6 +53,35 @@ class CompileTimeText:
         yield from self._table("expression", rows, total)
         rows = [(_named(row), row.seconds) for row in document.alike]
         yield from self._table("module, with all in it", rows, total)
+        if document.tried is not None:
+            yield ""
+            yield from self._tried(document.tried)
+
+    def _tried(self, tried: CompileTrials) -> Iterator[str]:
+        """Other ways to compile, what they took, and what to write for those that save much."""
+        if tried.why_not:
+            yield f"  other ways to compile were not tried: {printable(tried.why_not)}"
+            return
+        layers = ", ".join(f"{counted(row.count, 'layer')} {row.pattern} ({row.kind})" for row in tried.layers)
+        yield printable(f"  tried, each in a process of its own, for {layers}")
+        total = tried.trials[0].seconds
+        rows = [
+            (
+                *((in_seconds(trial.seconds), f"{trial.seconds / total:.0%}") if not trial.problem else ("·", "·")),
+                str(trial.graphs),
+                str(trial.operations),
+                ": ".join(filter(None, (WAY_WORDS[trial.compile_way], one_line(result_of(trial))))),
+            )
+            for trial in tried.trials
+        ]
+        yield from self._aligned([("time", "of it", "graphs", "operations", "compiled"), *rows])
+        for trial in tried.trials:
+            if trial.offered:
+                yield ""
+                yield printable(f"  to compile {WAY_WORDS[trial.compile_way]}:")
+                yield from (f"    {printable(line)}" for line in trial.code.splitlines())
+        if not any(trial.offered for trial in tried.trials):
+            yield "  none of them saves much"
 
     def _expression(self, row: CompileExpression) -> str:
         assert row.path is not None
@@ -67,16 +97,19 @@ class CompileTimeText:
     def _table(self, title: str, rows: Sequence[tuple[str, float]], total: float) -> Iterator[str]:
         if not rows:
             return
-        cells = [_COLUMNS, *((in_seconds(seconds), f"{seconds / total:.0%}") for _, seconds in rows[:_MOST_ROWS])]
-        widths = [max(width_of(line[number]) for line in cells) for number in range(len(_COLUMNS))]
-        names = [title, *(name for name, _ in rows)]
         yield ""
-        for number, line in enumerate(cells):
-            text = "  ".join(" " * (width - width_of(cell)) + cell for cell, width in zip(line, widths, strict=True))
-            row = printable(f"  {text}  {names[number]}")
-            yield row if number else self._paint(row, Role.FAINT)
+        shown = [(in_seconds(seconds), f"{seconds / total:.0%}", name) for name, seconds in rows[:_MOST_ROWS]]
+        yield from self._aligned([(*_COLUMNS, title), *shown])
         if len(rows) > _MOST_ROWS:
             yield f"  and {counted(len(rows) - _MOST_ROWS, 'more row')}: --format csv and json have all"
+
+    def _aligned(self, lines: Sequence[tuple[str, ...]]) -> Iterator[str]:
+        """Figures under each other, with words at the end of each line; the first has the names of the columns."""
+        widths = [max(width_of(line[number]) for line in lines) for number in range(len(lines[0]) - 1)]
+        for number, (*figures, words) in enumerate(lines):
+            text = "  ".join(" " * (width - width_of(cell)) + cell for cell, width in zip(figures, widths, strict=True))
+            row = printable(f"  {text}  {words}")
+            yield row if number else self._paint(row, Role.FAINT)
 
 
 def _row(name: str, text: str) -> str:

@@ -29,13 +29,19 @@ from inductor_debug_schema import (
 )
 from inductor_debug_schema.answers.memory_document import MemoryDocument
 from inductor_debug_schema.answers.roofline_document import RooflineDocument
-from inductor_debug_schema.commands.command_requests import FileRequest, PageRequest, ProfileRequest, TargetRequest
+from inductor_debug_schema.commands.command_requests import (
+    CompileTimeRequest,
+    FileRequest,
+    PageRequest,
+    ProfileRequest,
+    TargetRequest,
+)
 
 from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.engine.live_tensors.memory_snapshot import is_snapshot, read_snapshot
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
-from inductor_debug.engine.orders.compiling import COMPILE_TIMES
+from inductor_debug.engine.orders.compiling import COMPILE_TIMES, COMPILE_WAYS
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.profiling import BACKENDS, profile_order
 from inductor_debug.engine.orders.recorded_traces import profile_of_trace
@@ -118,9 +124,9 @@ async def recording(call: Call[FileRequest]) -> ChartAnswer:
         bar.end()
 
 
-async def compile_time(call: Call[TargetRequest]) -> ChartAnswer:
+async def compile_time(call: Call[CompileTimeRequest]) -> ChartAnswer:
     """Tells where compiling the targets goes; from then on lenses above them say so in short."""
-    performed = await _performed(call, COMPILE_TIMES, "Compiling")
+    performed = await _performed(call, COMPILE_WAYS if call.request.ways else COMPILE_TIMES, "Compiling")
     call.server.compile_times.take(call.request.uri, performed)
     documents = performed.documents(CompileTimeDocument)
     told = [document for document in documents if document.seconds]
