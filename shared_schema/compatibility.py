@@ -58,12 +58,19 @@ def _told(before: Shapes, after: Shapes) -> Iterator[str]:
 
 
 def _asked(before: Shapes, after: Shapes) -> Iterator[str]:
-    yield from _roots(before, after)
+    # A request may have become one of another name, which is read as the earlier one was.
+    renamed = {
+        after.roots[name]: shape
+        for name, shape in before.roots.items()
+        if isinstance(shape, str) and shape in before.records and after.roots.get(name) in after.records
+    }
+    yield from _roots(before, after, spared=frozenset(renamed.values()))
     for enum, members in before.enums.items():
         if gone := [member for member in members if member not in after.enums.get(enum, members)]:
             yield f"{enum} lacks {gone}, which older editors ask for"
     for record, fields in after.records.items():
-        earlier = {field.rstrip("?"): shape for field, shape in before.records.get(record, fields).items()}
+        known = before.records.get(record) or before.records.get(renamed.get(record, ""), fields)
+        earlier = {field.rstrip("?"): shape for field, shape in known.items()}
         names = {field.rstrip("?") for field in fields}
         yield from (f"{record}.{field} is gone, and older editors send it" for field in earlier.keys() - names)
         for field, shape in fields.items():
@@ -74,9 +81,9 @@ def _asked(before: Shapes, after: Shapes) -> Iterator[str]:
                 yield f"{record}.{name} was {earlier[name]} and is {shape}"
 
 
-def _roots(before: Shapes, after: Shapes) -> Iterator[str]:
+def _roots(before: Shapes, after: Shapes, *, spared: frozenset[Any] = frozenset()) -> Iterator[str]:
     for name, shape in before.roots.items():
-        if after.roots.get(name) != shape:
+        if after.roots.get(name) != shape and not (shape in spared and after.roots.get(name) in after.records):
             yield f"{name} was {shape} and is {after.roots.get(name)}"
 
 

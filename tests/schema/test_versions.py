@@ -187,6 +187,16 @@ def test_an_editor_and_a_daemon_of_the_last_release_are_understood(compatibility
     assert compatibility.broken(compatibility.released(), compatibility.now()) == []
 
 
+def _renamed(**more: str) -> Callable[[Any], None]:
+    """A request that has become one of another name, with more fields."""
+
+    def change(shapes: Any) -> None:
+        shapes.records["OtherRequest"] = {**shapes.records["DiffRequest"], **more}
+        shapes.roots["inductorDebug.diff"] = "OtherRequest"
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("direction", "change", "complaint"),
     [
@@ -198,6 +208,8 @@ def test_an_editor_and_a_daemon_of_the_last_release_are_understood(compatibility
         ("asked", lambda s: s.records["DiffRequest"].update(colour="string"), "older editors do not send it"),
         ("asked", lambda s: s.records["DiffRequest"].pop("uri"), "older editors send it"),
         ("asked", lambda s: s.enums["ReportFormat"].remove("html"), "older editors ask for"),
+        ("asked", lambda s: s.roots.update({"inductorDebug.diff": "Gone"}), "was DiffRequest and is Gone"),
+        ("asked", _renamed(colour="string"), "older editors do not send it"),
     ],
 )
 def test_what_would_break_a_peer_is_named(
@@ -216,6 +228,7 @@ def test_what_would_break_a_peer_is_named(
         ("told", lambda s: s.roots.update({"inductorDebug.new": "CheckAnswer"})),
         ("asked", lambda s: s.records["DiffRequest"].update({"colour?": "string"})),
         ("asked", lambda s: s.enums["ReportFormat"].append("pdf")),
+        ("asked", _renamed(**{"colour?": "string"})),
     ],
 )
 def test_additions_that_can_be_done_without_break_nobody(
