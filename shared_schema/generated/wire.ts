@@ -114,12 +114,14 @@ export interface AdapterDescription {
 /**
  * What an interpreter answers: `folders` are those in which it looks for packages, in order.
  *
- * `devices` are told where these were asked for.
+ * `devices` and `backends`, with the version of `torch`, are told where these were asked for.
  */
 export interface AdaptersFound {
   readonly folders: readonly string[];
   readonly adapters: readonly AdapterDescription[];
   readonly devices?: readonly DeviceSeen[];
+  readonly backends?: readonly BackendEntry[];
+  readonly torch?: string;
 }
 
 /**
@@ -203,6 +205,25 @@ export interface ArtifactReference {
   readonly bytes: number;
   readonly media_type: string;
 }
+
+/**
+ * One backend of the list.
+ *
+ * `distribution` and `version` are those of the package that offers it, "" for torch itself. `lacks` is what has to be
+ * there for it and is not: a module, or a device.
+ */
+export interface BackendEntry {
+  readonly name: string;
+  readonly backend_kind: BackendKind;
+  readonly distribution?: string;
+  readonly version?: string;
+  readonly lacks?: string;
+}
+
+/**
+ * What a backend of `torch.compile` is for.
+ */
+export type BackendKind = "compiler" | "debug" | "experimental" | "accelerator";
 
 /**
  * What findings of a target with inferred inputs rest on.
@@ -1770,8 +1791,9 @@ export interface InstanceVersions {
  * to be judged again; `keep_guards` for what Dynamo guards on; `keep_costs` for what each expression costs at least;
  * `keep_trace` for torch's structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
  * to replace those of the inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints`
- * are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it is kept
- * from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
+ * are what earlier jobs inferred for this file. `torch_logs` is what torch is to log, as `TORCH_LOGS` says it. User
+ * code may write to the folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all the
+ * same, of "network", "write" and "subprocess".
  */
 export interface JobRequest {
   readonly job: number;
@@ -1801,6 +1823,7 @@ export interface JobRequest {
   readonly entries?: readonly Entry[];
   readonly follow_main?: boolean;
   readonly argv?: readonly string[];
+  readonly torch_logs?: string;
 }
 
 /**
@@ -2967,7 +2990,8 @@ export interface StageFinished {
  *
  * Where it saw less than the whole, and no finding says why, `shortfall` does; `at` is the expression it ended at.
  * `elsewhere` are the classes of the project's other files that it ran. `cost` is what it takes at least on the
- * accelerator, None where nobody knows how fast that is, or where the run did not come to its end.
+ * accelerator, None where nobody knows how fast that is, or where the run did not come to its end. `log` is what torch
+ * logged meanwhile, where somebody asked for it with `TORCH_LOGS`.
  */
 export interface StageReport {
   readonly stage: Stage;
@@ -2981,6 +3005,7 @@ export interface StageReport {
   readonly at?: Location | null;
   readonly elsewhere?: readonly ClassSeen[];
   readonly cost?: RunCost | null;
+  readonly log?: string;
 }
 
 /**

@@ -8,12 +8,15 @@ the server's commands (`commands`) and the documents of `analyze` (`answers`).
 """
 
 from inductor_debug_schema.accelerator_entries import (
+    ALL_BACKENDS,
     THIS_MACHINE,
     AcceleratorEntry,
     AcceleratorKind,
     AcceleratorList,
     AdapterDescription,
     AdaptersFound,
+    BackendEntry,
+    BackendKind,
     DeviceSeen,
 )
 from inductor_debug_schema.answers.bisect_document import (
@@ -246,6 +249,9 @@ from inductor_debug_schema.tensors import (
 from inductor_debug_schema.untaken import Held, UntakenBlock
 
 __all__ = [
+    "ALL_BACKENDS",
+    "BackendEntry",
+    "BackendKind",
     "ClassCost",
     "CostBound",
     "Roof",

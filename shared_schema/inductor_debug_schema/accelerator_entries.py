@@ -84,13 +84,46 @@ class DeviceSeen:
     memory_bytes: Union[int, None] = None
 
 
+ALL_BACKENDS = "all backends"
+"""Asked for in place of an adapter's name: the backends of `torch.compile` that are known there."""
+
+
+class BackendKind(str, Enum):
+    """What a backend of `torch.compile` is for."""
+
+    COMPILER = "compiler"
+    """It makes models faster, or compiles them for a device."""
+    DEBUG = "debug"
+    """It runs what a part of the compiler makes, so that faults can be told apart."""
+    EXPERIMENTAL = "experimental"
+    ACCELERATOR = "accelerator"
+    """A profile or an adapter of ours, which comparisons take; `torch.compile` does not know its name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackendEntry:
+    """One backend of the list.
+
+    `distribution` and `version` are those of the package that offers it, "" for torch itself. `lacks` is what has to be
+    there for it and is not: a module, or a device.
+    """
+
+    name: str
+    backend_kind: BackendKind
+    distribution: str = ""
+    version: str = ""
+    lacks: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class AdaptersFound:
     """What an interpreter answers: `folders` are those in which it looks for packages, in order.
 
-    `devices` are told where these were asked for.
+    `devices` and `backends`, with the version of `torch`, are told where these were asked for.
     """
 
     folders: list[str]
     adapters: list[AdapterDescription]
     devices: list[DeviceSeen] = field(default_factory=list)
+    backends: list[BackendEntry] = field(default_factory=list)
+    torch: str = ""

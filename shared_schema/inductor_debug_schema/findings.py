@@ -174,7 +174,8 @@ class StageReport:
 
     Where it saw less than the whole, and no finding says why, `shortfall` does; `at` is the expression it ended at.
     `elsewhere` are the classes of the project's other files that it ran. `cost` is what it takes at least on the
-    accelerator, None where nobody knows how fast that is, or where the run did not come to its end.
+    accelerator, None where nobody knows how fast that is, or where the run did not come to its end. `log` is what torch
+    logged meanwhile, where somebody asked for it with `TORCH_LOGS`.
     """
 
     stage: Stage
@@ -188,6 +189,7 @@ class StageReport:
     at: Location | None = None
     elsewhere: list[ClassSeen] = field(default_factory=list)
     cost: RunCost | None = None
+    log: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,8 +86,9 @@ class JobRequest:
     to be judged again; `keep_guards` for what Dynamo guards on; `keep_costs` for what each expression costs at least;
     `keep_trace` for torch's structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
     to replace those of the inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints`
-    are what earlier jobs inferred for this file. User code may write to the folder `scratch` alone (empty: it is kept
-    from nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
+    are what earlier jobs inferred for this file. `torch_logs` is what torch is to log, as `TORCH_LOGS` says it. User
+    code may write to the folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all the
+    same, of "network", "write" and "subprocess".
     """
 
     job: int
@@ -122,6 +123,7 @@ class JobRequest:
     """Whether what stands under `if __name__ == "__main__":` is run, too, as far as it calls its models."""
     argv: list[str] = field(default_factory=list)
     """The command line that the file sees while it runs, its own name left out."""
+    torch_logs: str = ""
 
 
 INFERRED_ORIGIN = "inferred"

@@ -115,6 +115,7 @@ def analyze(
     argv: tuple[str, ...] = (),
     keep_captures: bool = False,
     keep_costs: bool = False,
+    torch_logs: str = "",
 ) -> Job:
     """Runs one job on `text`, or on what `path` holds."""
     if text is None:
@@ -135,6 +136,7 @@ def analyze(
         argv=list(argv),
         keep_captures=keep_captures,
         keep_costs=keep_costs,
+        torch_logs=torch_logs,
     )
     events: list[Event] = []
 

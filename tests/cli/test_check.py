@@ -503,3 +503,13 @@ def test_a_torch_that_was_never_tried_is_remarked_on_once(
     ran = command("check", "model.py", "other.py", *words)
     assert ran.code == 1
     assert ran.err.count("torch 2.99.0 is newer than any that inductor-debug was tried with") == times
+
+
+@pytest.mark.parametrize(("words", "asked"), [(["-v"], True), (["--format", "json"], True), ([], False)])
+def test_what_torch_logs_is_asked_for_where_it_is_shown(
+    command: Command, write: Write, monkeypatch: pytest.MonkeyPatch, words: list[str], asked: bool
+) -> None:
+    monkeypatch.setenv("TORCH_LOGS", "graph_breaks")
+    write("model.py", "fine\n")
+    command("check", "model.py", "--no-cache", *words)
+    assert FakePool.requests[-1].torch_logs == ("graph_breaks" if asked else "")

@@ -11,7 +11,7 @@ from inductor_debug.report.run_report import BaselineUse, CheckedFile
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.text import TextReport
-from inductor_debug_schema import FileStatus, Severity, Stage, StageState
+from inductor_debug_schema import FileStatus, Severity, Stage, StageReport, StageState
 from report_samples import checked, finding, places, related, result, span, span_of, target
 
 MODEL = """\
@@ -222,3 +222,20 @@ def test_a_library_that_many_files_lack_is_told_once(tmp_path: Path) -> None:
     text = "".join([*map(report.file, files), report.end(result(*files))])
     assert (text.count("There is no gym."), text.count("There is no scipy.")) == (1, 1)
     assert "again, through 1 more file: b.py" in text
+
+
+def test_what_torch_logged_stands_below_the_stage_that_it_came_from(model: Path) -> None:
+    """With what is different in each line of what torch puts before it."""
+    log = (
+        "V1126 16:52:59.163000 1234 lib/torch/_dynamo/graph.py:5124] [0/0] [__graph_breaks] Graph break\n"
+        "V1126 16:52:59.163000 1234 lib/torch/_dynamo/graph.py:5124] [0/0] [__graph_breaks]   x\x1b[31m = 1\n"
+    )
+    stages = [StageReport(Stage.PREVIEW, StageState.DONE, 0.1), StageReport(Stage.MOCK, StageState.DONE, 0.1, log=log)]
+    told = target()
+    file = checked(model, targets=[dataclasses.replace(told, stages=stages)])
+    assert render(model.parent, file, verbose=True).splitlines()[4:7] == [
+        f"  {told.name}, capture, logged by torch:",
+        "    V graph.py:5124] [0/0] [__graph_breaks] Graph break",
+        "    V graph.py:5124] [0/0] [__graph_breaks]   x␛[31m = 1",
+    ]
+    assert "logged" not in render(model.parent, file)

@@ -33,6 +33,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.accelerators.guarded_adapter import adapter_of, profile_of
 from inductor_debug.capture.beside_findings import BesideFindings, StageSight
+from inductor_debug.capture.dynamo.dynamo_positions import KEY
 from inductor_debug.capture.expressions.host_tensors import made_on_host
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import missing_attributes
@@ -54,6 +55,7 @@ from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime.containment import stay_offline
 from inductor_debug.capture.runtime.loading import preloadable
 from inductor_debug.capture.runtime.seeding import seed_host
+from inductor_debug.capture.runtime.torch_logs import ask_for, kept_log
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
 from inductor_debug.capture.stage_runners import HEAVY, runner_of
 from inductor_debug.capture.stages.aot_lowering import decomposing
@@ -92,6 +94,7 @@ def analyze(request: JobRequest, emit: Emit) -> None:
         ProfileError: the request's profile is not one; the engine validates it beforehand.
     """
     stay_offline()
+    ask_for(request.torch_logs)
     fault = syntax_fault(request.path, request.text)
     if fault is not None:
         emit(Finished(FileStatus.FAILED, [fault]))
@@ -211,15 +214,17 @@ class _Session:
             return
         self._saw = saw = StageSight()
         seed_host()
-        outcome = self._observe(stage, runner, item, load)
-        if stage is Stage.MOCK:
-            looked_at, of_stage = item.valued or item.target, len(outcome.findings)
-            outcome = with_guards(outcome, looked_at, self._sources, self._request, self._builder.traced)
-            if fresh := outcome.findings[of_stage:]:
-                saw.runs[-1] = replace(saw.runs[-1], beside=[*saw.runs[-1].beside, *fresh])
+        with kept_log(self._request.torch_logs, without=KEY) as log:
+            outcome = self._observe(stage, runner, item, load)
+            if stage is Stage.MOCK:
+                looked_at, of_stage = item.valued or item.target, len(outcome.findings)
+                outcome = with_guards(outcome, looked_at, self._sources, self._request, self._builder.traced)
+                if fresh := outcome.findings[of_stage:]:
+                    saw.runs[-1] = replace(saw.runs[-1], beside=[*saw.runs[-1].beside, *fresh])
         elsewhere = classes_elsewhere(saw.recordings, self._request.path) if stage is Stage.PREVIEW else []
         cost = self._beside.cost(outcome)
-        report = replace(outcome.report, seconds=time.perf_counter() - started, elsewhere=elsewhere, cost=cost)
+        seconds = time.perf_counter() - started
+        report = replace(outcome.report, seconds=seconds, elsewhere=elsewhere, cost=cost, log=log.text)
         self._finish(item, report, outcome.findings)
         if stage is Stage.PREVIEW and item.told is not None and item.told.report.shortfall is Shortfall.INPUTS:
             item.ends_early()

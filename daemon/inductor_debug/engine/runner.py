@@ -320,6 +320,7 @@ class Runner:
             keep_guards=order.keep_guards,
             keep_costs=order.keep_costs,
             keep_trace=order.keep_trace,
+            torch_logs=settings.torch_logs,
             hints=self._hints.of(_place(work.path, work.settings)) if settings.infer else [],
         )
         if _LOG.isEnabledFor(logging.DEBUG):

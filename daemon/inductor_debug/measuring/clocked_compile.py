@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from inductor_debug_schema import CompileTimeDocument, CompileWay
-from torch._dynamo.exc import UncapturedHigherOrderOpError
+from torch._dynamo.exc import FailOnRecompileLimitHit, UncapturedHigherOrderOpError
 from torch.fx import GraphModule
 
 from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions
@@ -45,7 +45,12 @@ class ClockedCompile:
         target, problem = self._target, ""
         ambient = target.fake_mode or nullcontext()
         gradients = torch.no_grad() if inference_only(target) else nullcontext()
-        thrifty = torch._dynamo.config.patch(run_gc_after_compile=False, suppress_errors=False)
+        thrifty = torch._dynamo.config.patch(
+            run_gc_after_compile=False,
+            suppress_errors=False,
+            # As it is, what is given up on belongs to it; another way that leaves layers eager only seems to be faster.
+            fail_on_recompile_limit_hit=self._way is not CompileWay.AS_IT_IS,
+        )
         forced = torch.compiler.set_stance("default", force_backend=self._backend)
         with quiet(), thrifty, nothing_built(), hooked_positions(), forced:
             start_up = self._start_up()
@@ -96,6 +101,8 @@ class ClockedCompile:
 
 def _problem_of(error: Exception) -> str:
     cause = cause_of(error)
+    if isinstance(cause, FailOnRecompileLimitHit):
+        return "equal layers were compiled so often, each time for other sizes or numbers, that Dynamo gave up"
     if not isinstance(error, UncapturedHigherOrderOpError):
         return describe(cause)
     said = [line.strip() for line in str(error).partition("Got graph break/error:")[2].splitlines()]

@@ -65,7 +65,7 @@ def tried(opened: OpenFile, candidate: Candidate, document: CompileTimeDocument,
         opened.emit(Progressed(f"{candidate.name}: compiling, {WAY_WORDS[way]}"))
         trials.append(_trial(way, timed(way)))
     before, each = trials[0], trials[-1]
-    if not each.problem and each.graphs > max(before.graphs, len({stack.kind for stack in stacks})):
+    if each.graphs > max(before.graphs, len({stack.kind for stack in stacks})):
         # Layers of one class were compiled more than once, perhaps for their sizes.
         way = CompileWay.EACH_LAYER_DYNAMIC
         opened.emit(Progressed(f"{candidate.name}: compiling, {WAY_WORDS[way]}"))

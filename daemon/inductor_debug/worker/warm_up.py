@@ -52,7 +52,8 @@ def warm_up() -> dict[str, Any]:
             "or choose the interpreter that has it."
         )
     except Exception as error:
-        fail(f"torch cannot be imported in {sys.executable}: {type(error).__name__}: {error}. Repair its installation.")
+        remedy = "Correct TORCH_LOGS" if "Invalid log settings" in str(error) else "Repair its installation"
+        fail(f"torch cannot be imported in {sys.executable}: {type(error).__name__}: {error}. {remedy}.")
     importlib.import_module("inductor_debug.capture.session")
     importlib.import_module("inductor_debug.capture.runtime.memoised").listen()
     importlib.import_module("inductor_debug.capture.dynamo.guard_timing").leave_out()

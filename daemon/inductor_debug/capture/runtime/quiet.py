@@ -1,15 +1,19 @@
 """Keeps torch from writing to the log while a target runs: what goes wrong becomes a finding instead.
 
-It also holds the garbage collector: a trace makes hundreds of thousands of objects that live until its end, and
-searching them for cycles costs up to a fifth of the time. Warnings that user code issues still go to its log.
+With `TORCH_LOGS` set, what its user asks for is logged all the same (`torch_logs`). It also holds the garbage
+collector: a trace makes hundreds of thousands of objects that live until its end, and searching them for cycles costs
+up to a fifth of the time. Warnings that user code issues still go to its log.
 """
 
 from __future__ import annotations
 
 import gc
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from inductor_debug.capture.runtime.torch_logs import VARIABLE
 
 _LOGGERS = ("torch._subclasses.fake_tensor", "torch._dynamo", "torch.fx.experimental.symbolic_shapes")
 """Loggers that repeat, as errors with tracebacks, exceptions which the stages catch and explain."""
@@ -23,7 +27,7 @@ def quiet(*, freeze: bool = True) -> Iterator[None]:
         freeze: leaves what was made meanwhile out of every later search for garbage. Right for a worker, whose life is
             one job; wrong for a process that is somebody else's.
     """
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    loggers = [] if os.environ.get(VARIABLE) else [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
     collecting = gc.isenabled()
     gc.disable()

@@ -50,6 +50,7 @@ from inductor_debug.report.unchecked_classes import coverage_line
 __all__ = ["DESCRIPTION", "EPILOG", "FAILURES", "add_arguments", "run"]
 
 FAILURES = (ConfigurationError, ClusterError)
+_TORCH_LOGS = "TORCH_LOGS"
 _NO_COSTS = (
     "--max-growth compares with a baseline that has costs: --baseline FILE, written by check --write-baseline FILE "
     "with an accelerator whose speed is known (--accelerator h100)"
@@ -70,7 +71,10 @@ class _Check:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._arguments = arguments
-        self._settings_for = SettingsResolver(command_line=_said(arguments), environ=os.environ, sizes=arguments.sizes)
+        logs = os.environ.get(_TORCH_LOGS, "") if _shows_logs(arguments) else ""
+        self._settings_for = SettingsResolver(
+            command_line=_said(arguments), environ=os.environ, sizes=arguments.sizes, torch_logs=logs
+        )
         self._files: list[CheckedFile] = []
         self._skipped: list[SkippedFile] = []
         self._started = time.perf_counter()
@@ -210,6 +214,11 @@ def _require_possible(arguments: argparse.Namespace, keeps_graphs: bool) -> None
         raise console.CommandError("--fix and --diff try their edits on this machine: leave --cluster out")
     if keeps_graphs and not arguments.shared and not arguments.cluster.startswith("local"):
         raise console.CommandError("graphs are kept where all machines can write: --artifacts needs --shared FOLDER")
+
+
+def _shows_logs(arguments: argparse.Namespace) -> bool:
+    """Whether what torch logs has a place in the report."""
+    return bool(arguments.verbose) or arguments.format == "json"
 
 
 def _working_folder() -> str:

@@ -32,6 +32,10 @@ COMMANDS = {
     "accelerators": Subcommand(
         "inductor_debug.cli.commands.list_accelerators", "list the accelerators that there are, built in and installed"
     ),
+    "list-backends": Subcommand(
+        "inductor_debug.cli.commands.upkeep.list_backends",
+        "list what models can be compiled and compared with, and what one of it lacks",
+    ),
     "explain": Subcommand("inductor_debug.cli.commands.explain", "say what a rule means and what to do about it"),
     "graph": Subcommand("inductor_debug.cli.commands.graph", "show the graphs that are captured of a target"),
     "tensors": Subcommand("inductor_debug.cli.commands.tensors", "list the tensors that are alive at a line"),

@@ -82,6 +82,7 @@ class Settings:
     (`debug_artifacts` in the project's root), "off", or the absolute path of a folder.
     `entry` are expressions that build what is to be checked in this very file; `follow_main` runs what stands under
     `if __name__ == "__main__":`, and `argv` is the command line that the file sees.
+    `torch_logs` is what torch is to log, as `TORCH_LOGS` says it.
     `configuration_path` is the pyproject.toml that was used, if any.
     """
 
@@ -106,6 +107,7 @@ class Settings:
     follow_main: bool = False
     argv: tuple[str, ...] = ()
     sizes: tuple[SizeSetting, ...] = ()
+    torch_logs: str = ""
     complaints: tuple[Finding, ...] = ()
     configuration_path: str | None = None
 
@@ -133,6 +135,7 @@ class Settings:
             [[target.name, target.init, target.inputs, target.at] for target in self.targets],
             [[entry.expression, entry.at] for entry in self.entry],
             [self.follow_main, self.argv],
+            self.torch_logs,
         ]
         return hashlib.blake2b(json.dumps(parts, sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
 

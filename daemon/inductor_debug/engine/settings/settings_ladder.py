@@ -57,7 +57,7 @@ class SettingsResolver:
     also knows `config`, a file to use in place of the nearest pyproject.toml. Keys in
     camelCase work as well; None means "not said", and what else the editor says is not ours. Relative paths are
     relative to the working folder (command line), the project root (editor) or the file they stand in. `sizes` are
-    those of inputs that somebody sets for this run.
+    those of inputs that somebody sets for this run, `torch_logs` what torch is to log in it.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class SettingsResolver:
         environ: Mapping[str, str] | None = None,
         workspace_folders: Sequence[str] = (),
         sizes: Sequence[SizeSetting] = (),
+        torch_logs: str = "",
         accelerators: Accelerators | None = None,
     ) -> None:
         self._command_line = dict(command_line or {})
@@ -76,6 +77,7 @@ class SettingsResolver:
         self._environ = os.environ if environ is None else environ
         self._folders = tuple(os.path.abspath(folder) for folder in workspace_folders)
         self._sizes = tuple(sizes)
+        self._torch_logs = torch_logs
         self._pyprojects = Pyprojects()
         self._profiles: dict[tuple[str, ...], tuple[float, dict[str, Any]]] = {}
         self.accelerators = Accelerators() if accelerators is None else accelerators
@@ -120,6 +122,7 @@ class SettingsResolver:
             targets=_targets_of(path, project),
             entry=_entries_of(path, rungs),
             sizes=self._sizes,
+            torch_logs=self._torch_logs,
             complaints=(*_lost_targets(project), *_broken_adapter(profile, place, path)),
             configuration_path=project.path if project is not None else None,
             **said,

@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from inductor_debug_schema import Finding, GraphBreak, Range, Related, Stage, TargetReport
+from inductor_debug_schema import Finding, GraphBreak, Range, Related, Stage, StageReport, TargetReport
 
 from inductor_debug.engine.results.target_coverage import remark
 from inductor_debug.engine.selection.selection import tally, words
@@ -32,6 +32,9 @@ from inductor_debug.rules.words.untaken_words import sentence_of
 
 _FEW = 4
 """Related places shown without `--verbose`."""
+_LOG_PREFIX = re.compile(r"^([A-Z])\d{4} [\d:.]+ \d+ (?:[^\]\s]*[/\\])?([^\]/\\]+\])")
+_SHORT_PREFIX = r"\1 \2"
+"""What torch puts before each line that it logs; its time, process and folders are the same for all."""
 _WIDE = 110
 """Columns that explanations are wrapped at, and from which a message is split after its first sentence."""
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
@@ -206,6 +209,13 @@ class TextReport:
             for note in stage.notes
         ]
         lines += [
+            line
+            for target in file.report.targets
+            for stage in target.stages
+            if stage.log
+            for line in self._logged(target.name, stage)
+        ]
+        lines += [
             self._styler.paint(f"  {printable(f'{target.name} {remark(target)}')}", Role.WARNING)
             for target in file.report.targets
             if remark(target)
@@ -216,6 +226,12 @@ class TextReport:
             for block in target.untaken
         ]
         return "\n".join(lines) + "\n"
+
+    def _logged(self, target: str, stage: StageReport) -> list[str]:
+        """What torch logged of one stage of a target."""
+        head = f"  {printable(target)}, {stage_name(stage.stage)}, logged by torch:"
+        said = [f"    {printable(_LOG_PREFIX.sub(_SHORT_PREFIX, line))}" for line in stage.log.splitlines()]
+        return [head, *(self._styler.paint(line.rstrip(), Role.FAINT) for line in said)]
 
 
 def split_message(message: str) -> list[str]:
