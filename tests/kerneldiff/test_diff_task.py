@@ -196,3 +196,82 @@ def test_pictures_are_artifacts(tmp_path: Path) -> None:
     assert len(pictures) >= 3
     assert all(made.kind is ArtifactKind.VISUALIZATIONS for made in pictures)
     assert all(made.content.startswith(b"\x89PNG") for made in pictures)
+
+
+FUNCTION = """\
+import torch
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.save_for_backward(x, scale)
+        return x * x * scale
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, scale = ctx.saved_tensors
+        return RETURNED
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.full((8,), 3.0))
+
+    def forward(self, x):
+        return Square.apply(x, self.scale).sum()
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def of_function(tmp_path: Path, returned: str, **options: Any) -> Diff:
+    text = FUNCTION.replace("RETURNED", returned)
+    return diff(tmp_path, text, **{"backend": "aot_eager", "gradients": True, **options})
+
+
+def test_a_wrong_backward_that_all_backends_run_is_told_where_gradients_are_compared(tmp_path: Path) -> None:
+    """Of the input, too, of which the model's own run asks no gradient."""
+    found = of_function(tmp_path, "4 * x * grad * scale, None")
+    document = found.document
+    assert (document["verdict"], document["why"]) == (
+        "suspicious",
+        "aot_eager agrees with eager, but both run this: `Square.backward` gives 2 times the derivative of `forward` "
+        "for `x`.",
+    )
+    assert [(row["op"], row["range"]["start"], row["why"]) for row in document["blame"]] == [
+        (
+            "Square.backward",
+            {"line": 12, "character": 15},
+            "`Square.backward` gives 2 times the derivative of `forward` for `x`",
+        ),
+        (
+            "Square.backward",
+            {"line": 12, "character": 37},
+            "`Square.backward` gives no gradient for `scale`, on which `forward` depends",
+        ),
+    ]
+    told = [(finding.rule, finding.severity, finding.range.start.character) for finding in found.finished.findings]
+    assert told == [("autograd-function", Severity.WARNING, 15), ("autograd-function", Severity.WARNING, 37)]
+
+
+@pytest.mark.parametrize(
+    ("returned", "options"),
+    [
+        ("2 * x * grad * scale, (grad * x * x).sum(0)", {}),
+        ("4 * x * grad * scale, None  # inductor-debug: ignore[autograd-function]", {}),
+        ("4 * x * grad * scale, None", {"gradients": False}),
+    ],
+)
+def test_a_right_backward_one_that_is_silenced_and_outputs_alone_pass(
+    tmp_path: Path, returned: str, options: dict[str, Any]
+) -> None:
+    found = of_function(tmp_path, returned, **options)
+    assert (found.document["verdict"], found.document["blame"], found.finished.findings) == ("pass", [], [])

@@ -38,6 +38,7 @@ from inductor_debug.kerneldiff.comparison import Comparison
 from inductor_debug.kerneldiff.emulation.backends import UnknownBackendError, not_compared, resolve
 from inductor_debug.kerneldiff.execution.precise import precise_dtype
 from inductor_debug.kerneldiff.execution.run_state import seed_everything
+from inductor_debug.kerneldiff.function_gradients import add_functions
 from inductor_debug.kerneldiff.judging.comparison_settings import ComparisonSettings
 from inductor_debug.kerneldiff.judging.diff_report import Blame, DiffReport, Verdict
 from inductor_debug.kerneldiff.judging.streaming import Stream
@@ -58,6 +59,7 @@ def _compare(opened: OpenFile, candidate: Candidate, task: DiffTask) -> list[Fin
     seed = opened.request.seed
     started = time.perf_counter()
     comparison: Comparison | None = None
+    found: list[Finding] = []
     try:
         target = _real(opened, candidate)
         if isinstance(target, str):
@@ -66,6 +68,10 @@ def _compare(opened: OpenFile, candidate: Candidate, task: DiffTask) -> list[Fin
             comparison = _comparison(opened, candidate, target, task)
             report = comparison.run()
             report.notes = [*target.notes, *report.notes]
+            found = _findings(report, candidate.location)
+            if task.gradients:
+                opened.emit(Progressed(f"{target.name}: custom autograd functions beside their derivatives"))
+                found += add_functions(report, target, opened.sources)
             if task.plots:
                 _draw(opened, report, comparison)
     except BuildError as error:
@@ -80,7 +86,7 @@ def _compare(opened: OpenFile, candidate: Candidate, task: DiffTask) -> list[Fin
         _keep_artifacts(opened, report, comparison)
     if comparison is not None and task.maps:
         _map(opened, report, comparison)
-    return _findings(report, candidate.location)
+    return found
 
 
 def _real(opened: OpenFile, candidate: Candidate) -> BuiltTarget | str:

@@ -7,6 +7,7 @@ theirs to test.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass, field
 
 import torch
 from inductor_debug_schema import Finding, Stage, StageReport, StageState
@@ -24,8 +25,24 @@ from inductor_debug.capture.tensors.fake_mode import without_modes
 from inductor_debug.rules.recording.ops import Recording
 
 
+@dataclass
+class LookedAt:
+    """What came of the functions of one run, which `ended` or raised; `notes` say how many, and which cannot be."""
+
+    ended: bool
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
 def run_gradients(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     """Runs `target`, and checks each function of the project's that it calls; what it raises other stages tell."""
+    seen = functions_of(target, sources)
+    report = StageReport(Stage.GRADIENTS, StageState.DONE if seen.ended else StageState.FAILED, 0.0, notes=seen.notes)
+    return StageOutcome(Recording(), report, seen.findings, retry_real=False)
+
+
+def functions_of(target: BuiltTarget, sources: SourceMap) -> LookedAt:
+    """Runs `target` once, and checks each function of the project's that gradients flow through."""
 
     def own(function: type) -> bool:
         code = foreign.code_of(foreign.attribute(function, "backward"))
@@ -40,17 +57,14 @@ def run_gradients(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
         except (Exception, SystemExit):
             ended = False
     snapshot.restore()
-    findings: list[Finding] = []
-    notes: list[str] = []
+    seen = LookedAt(ended, notes=[f"Gradients of {len(calls)} custom autograd functions were looked at."])
     for call in calls:
-        findings += [kept_finding(call, name, target, sources) for name in call.kept]
+        seen.findings += [kept_finding(call, name, target, sources) for name in call.kept]
         try:
-            findings += _of_gradients(call, target, sources)
+            seen.findings += _of_gradients(call, target, sources)
         except UncheckableError as error:
-            notes.append(f"The gradients of {call.function.__name__} could not be checked: {error}.")
-    notes.insert(0, f"Gradients of {len(calls)} custom autograd functions were looked at.")
-    report = StageReport(Stage.GRADIENTS, StageState.DONE if ended else StageState.FAILED, 0.0, notes=notes)
-    return StageOutcome(Recording(), report, findings, retry_real=False)
+            seen.notes.append(f"The gradients of {call.function.__name__} could not be checked: {error}.")
+    return seen
 
 
 def _of_gradients(call: FunctionCall, target: BuiltTarget, sources: SourceMap) -> list[Finding]:

@@ -90,7 +90,9 @@ class _DiffText:
         return ["", *textwrap.wrap(words, _WIDE, initial_indent="  ", subsequent_indent="  ")]
 
     def _blame(self, position: int, blame: DiffBlame) -> list[str]:
-        what = f"{blame.op} ({blame.node})" + (f" in {blame.module}" if blame.module else "")
+        what = (f"{blame.op} ({blame.node})" if blame.node else blame.op) + (
+            f" in {blame.module}" if blame.module else ""
+        )
         words = f"blame {position}: {what}: {blame.why}"
         lines = ["", *textwrap.wrap(printable(words), _WIDE, subsequent_indent="  ", break_long_words=False)]
         if blame.range is None or blame.path is None:
