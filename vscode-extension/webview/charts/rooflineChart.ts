@@ -130,5 +130,5 @@ export function roofColour(roof: string, { palette, pale }: Theme): string {
 
 /** `0.01`, `1`, `1 k`. */
 function inIntensity(power: number): string {
-  return power < 0 ? (10 ** power).toFixed(-power) : inThousands(10 ** power);
+  return power < 0 ? (10 ** power).toFixed(Math.min(-power, 100)) : inThousands(10 ** power);
 }
