@@ -1,7 +1,10 @@
-"""The soak: random edits, saves, cancels, reloads and `kill -9` over a real editor connection, for as long as is asked.
+"""The soak: edits, saves, cancels and reloads at random over a real editor connection, while things go wrong around it.
 
-After each settling the findings must be those of a fresh check of the same text, after each end of a daemon no process
-of it may be left, and at the end every artifact must be whole. How memory grows is printed.
+The daemon, its fork server and its workers are killed (`kill -9`), the disk is full, the clock is set, the interpreter
+is gone (`faults/`). After each settling the findings must be those of a fresh check of the same text, whatever is still
+wrong; while the interpreter is gone an analysis ends all the same; after each end of a daemon no process of it may be
+left. At the end, with all as it should be, graphs are kept again, and every file of ours is whole. How memory grows is
+printed.
 """
 
 from __future__ import annotations
@@ -23,17 +26,28 @@ from typing import Any
 
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX, decode
+from inductor_debug.engine.pool.supervisor import BACK_OFF_SECONDS
 from inductor_debug.server.rpc.headless_client import HeadlessEditor, ServerError
 
 from inductor_debug_benchmarks.editor_session import TOGGLE, TROUBLE
+from inductor_debug_benchmarks.faults import full_disk
+from inductor_debug_benchmarks.faults.lost_interpreter import LostInterpreter
+from inductor_debug_benchmarks.faults.set_clock import SetClock
 from inductor_debug_benchmarks.outcome import BenchmarkOutcome
 from inductor_debug_benchmarks.process_usage import descendants, resident_bytes
 
 _MODELS = ("mlp", "autoencoder", "mixer")
 _EDITS = (TOGGLE, TROUBLE, "print(x)", "x = x.undefined_name", "x = x[:, :", "x = x * x.sum().item()", "x = x + 1")
 """What the line of a model that is edited becomes: sound, wrong in several ways, and no Python."""
+DEEDS = {
+    "edit": 60, "save": 15, "cancel": 6, "graph": 4, "reload": 4, "kill worker": 6, "kill fork server": 3,
+    "kill daemon": 3, "fill or free the disk": 4, "set the clock": 4, "lose the interpreter": 2,
+}  # fmt: skip
+"""What is done, and how often in proportion."""
 _SETTLING = 12
 """Deeds between two settlings."""
+_CLOCKS = (0, -3600, 3600, 10 * 86_400, -400 * 86_400)
+"""Seconds by which the clock may be off."""
 _PATIENCE = 180.0
 _ENDING = 20.0
 _MOST_GROWTH = 100_000
@@ -49,6 +63,11 @@ class SoakLog:
 
     deeds: Counter[str] = field(default_factory=Counter)
     settled: int = 0
+    settled_with: Counter[str] = field(default_factory=Counter)
+    """What was wrong while it settled, and how often."""
+    hung: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    """What was not kept although there was room."""
     differences: list[str] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
@@ -79,17 +98,23 @@ class _Session:
         self._shown: dict[str, Shown] = {}
         self._done: dict[str, int] = {}
         self._editor: HeadlessEditor | None = None
+        self._interpreter = LostInterpreter(folder / "environment")
+        self._clock = SetClock(folder / "clock")
+        self._room: int | None = None
+        """Bytes that files may have; None where the disk is not full."""
 
     async def start(self) -> None:
         """Opens a window with all files."""
-        editor = HeadlessEditor(environment={"XDG_CACHE_HOME": str(self._folder / "cache")})
+        editor = HeadlessEditor(self._clock.command(), {"XDG_CACHE_HOME": str(self._folder / "cache")})
         editor.handlers["textDocument/publishDiagnostics"] = self._diagnostics
         editor.handlers["inductorDebug/analysis"] = self._analysis
         self._editor = editor
         self._shown.clear()
         self._done.clear()
         self._log.memory.append([])
-        await editor.start(self._folder, {"accelerator": "none"})
+        await editor.start(self._folder, {"accelerator": "none", "interpreter": str(self._interpreter.path)})
+        if self._room is not None:
+            full_disk.fill(editor.process_id, self._room)
         for path in self._paths:
             self._versions[path] += 1
             editor.open(path, self._texts[path], self._versions[path])
@@ -110,10 +135,10 @@ class _Session:
             await asyncio.sleep(0.1)
         self._log.orphans += [f"process {process} after {'kill' if by_force else 'exit'}" for process in left]
 
-    async def deed(self) -> None:
-        """Does one thing that people and machines do."""
-        kinds = {"edit": 60, "save": 15, "cancel": 6, "kill worker": 8, "graph": 4, "reload": 4, "kill daemon": 3}
-        [kind] = self._chance.choices([*kinds], [*kinds.values()])
+    async def deed(self, kind: str = "") -> None:
+        """Does one thing that people and machines do: any, or that one."""
+        if not kind:
+            [kind] = self._chance.choices([*DEEDS], [*DEEDS.values()])
         self._log.deeds[kind] += 1
         path = self._chance.choice(self._paths)
         assert self._editor is not None
@@ -126,27 +151,68 @@ class _Session:
             await self._command("inductorDebug.cancel", {"uri": path.as_uri()})
         elif kind == "graph":
             await self._command("inductorDebug.graph", {"uri": path.as_uri()})
-        elif kind == "kill worker":
-            if below := descendants(self._editor.process_id):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self._chance.choice(below), signal.SIGKILL)
+        elif kind in ("kill worker", "kill fork server"):
+            self._kill(fork_server=kind == "kill fork server")
+        elif kind == "fill or free the disk":
+            self._set_room(self._chance.choice(full_disk.SIZES) if self._room is None else None)
+        elif kind == "set the clock":
+            self._clock.set(self._chance.choice(_CLOCKS))
+        elif kind == "lose the interpreter":
+            await self._lose_interpreter(path)
         else:
             await self.stop(by_force=kind == "kill daemon")
             await self.start()
 
+    def _kill(self, *, fork_server: bool) -> None:
+        """Kills the fork server, or any process below it; any of the daemon's where that has none now."""
+        assert self._editor is not None
+        first = _children(self._editor.process_id)[:1]
+        below = [process for parent in first for process in descendants(parent)]
+        chosen = first if fork_server else below or descendants(self._editor.process_id)
+        if chosen:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._chance.choice(chosen), signal.SIGKILL)
+
+    def _set_room(self, room: int | None) -> None:
+        self._room = room
+        assert self._editor is not None
+        if room is None:
+            full_disk.free(self._editor.process_id)
+        else:
+            full_disk.fill(self._editor.process_id, room)
+
+    async def _lose_interpreter(self, path: Path) -> None:
+        """Takes the interpreter away from under the workers: an analysis ends all the same, and none is found sound."""
+        self._interpreter.vanish()
+        self._kill(fork_server=True)
+        self._edit(path, self._clean[path] + f"# lost {self._log.deeds.total()}\n")
+        self._save(path)
+        if not await self._through([path]):
+            self._log.hung.append(f"{path.name} without an interpreter, in {_PATIENCE:g} s")
+
+    async def _through(self, paths: list[Path]) -> bool:
+        """Whether the newest versions of all are analysed, or have failed, before patience ends."""
+        ends = time.monotonic() + _PATIENCE
+        while any(self._done.get(path.as_uri()) != self._versions[path] for path in paths):
+            if time.monotonic() > ends:
+                return False
+            await asyncio.sleep(0.05)
+        return True
+
     async def settle(self) -> None:
         """Saves all, waits until all are analysed, and compares each with a fresh check of its text."""
         assert self._editor is not None
+        self._interpreter.come_back()
+        await asyncio.sleep(BACK_OFF_SECONDS)  # a start that failed is not tried again before
         for path in self._paths:
             self._edit(path, self._texts[path] + f"# {self._log.settled}\n")
             self._save(path)
         await self._command("inductorDebug.check", {"uri": self._paths[0].as_uri()})
-        ends = time.monotonic() + _PATIENCE
-        while any(self._done.get(path.as_uri()) != self._versions[path] for path in self._paths):
-            if time.monotonic() > ends:
-                self._log.differences.append(f"settling {self._log.settled}: not analysed in {_PATIENCE:g} s")
-                return
-            await asyncio.sleep(0.05)
+        if not await self._through(self._paths):
+            self._log.hung.append(f"settling {self._log.settled}: not analysed in {_PATIENCE:g} s")
+            return
+        wrong = {"a full disk": self._room is not None, "a clock that is off": self._clock.seconds != 0}
+        self._log.settled_with.update(name for name, is_so in wrong.items() if is_so)
         await asyncio.sleep(0.2)
         fresh = await _checked(self._folder, self._paths)
         for path in self._paths:
@@ -157,6 +223,19 @@ class _Session:
         sizes = [resident_bytes(process) or 0 for process in family]
         self._log.memory[-1].append((self._log.deeds["edit"], sum(sizes)))
 
+    async def recover(self) -> None:
+        """With room on the disk, graphs are kept again."""
+        self._set_room(None)
+        self._interpreter.come_back()
+        await asyncio.sleep(BACK_OFF_SECONDS)
+        for path in self._paths:
+            self._edit(path, self._clean[path])
+            self._save(path)
+            answer = await self._command("inductorDebug.graph", {"uri": path.as_uri(), "fresh": True})
+            kept = [Path(made["path"]) for made in (answer or {}).get("artifacts", ())]
+            if not kept or not all(file.is_file() for file in kept):
+                self._log.lost.append(f"{path.name}: {answer}")
+
     def _edit(self, path: Path, text: str) -> None:
         assert self._editor is not None
         self._texts[path] = text
@@ -166,14 +245,16 @@ class _Session:
     def _save(self, path: Path) -> None:
         assert self._editor is not None
         path.write_text(self._texts[path], encoding="utf-8")
+        self._clock.stamp(path)
         self._editor.save(path, self._texts[path])
 
-    async def _command(self, name: str, argument: dict[str, Any]) -> None:
-        """Asks for something; what was killed meanwhile answers with an error, which is an answer."""
+    async def _command(self, name: str, argument: dict[str, Any]) -> Any:
+        """Asks for something; what was killed meanwhile answers with an error, which is an answer: None."""
         assert self._editor is not None
         with contextlib.suppress(ServerError, asyncio.TimeoutError):
             asked = self._editor.request("workspace/executeCommand", {"command": name, "arguments": [argument]})
-            await asyncio.wait_for(asked, _PATIENCE)
+            return await asyncio.wait_for(asked, _PATIENCE)
+        return None
 
     def _diagnostics(self, told: dict[str, Any]) -> None:
         self._shown[told["uri"]] = {
@@ -213,17 +294,22 @@ async def _soak(minutes: float, seed: int) -> SoakLog:
         await session.start()
         ends = time.monotonic() + 60 * minutes
         try:
+            kinds = [*DEEDS, "edit"]  # first each of them once
+            chance.shuffle(kinds)
             while time.monotonic() < ends or not log.settled:
-                for _ in range(_SETTLING):
-                    await session.deed()
+                for kind in kinds:
+                    await session.deed(kind)
                 await session.settle()
+                kinds = [""] * _SETTLING
+            await session.recover()
         finally:
             await session.stop()
-        for path in folder.rglob(f"*{SUFFIX}"):
+        for path in [*folder.rglob(f"*{SUFFIX}"), *(folder / "cache").rglob("*.json")]:
             log.artifacts += 1
             try:
-                decode(path.read_bytes())
-            except ArtifactError as error:
+                content = path.read_bytes()
+                json.loads(content) if path.suffix == ".json" else decode(content)
+            except (ArtifactError, ValueError) as error:
                 log.torn.append(f"{path.name}: {error}")
     return log
 
@@ -237,15 +323,20 @@ def run(minutes: float, seed: int) -> BenchmarkOutcome:
     figures = {
         "deeds": dict(log.deeds),
         "settled": log.settled,
+        "settled_with": dict(log.settled_with),
         "artifacts": log.artifacts,
         "bytes_per_edit": slope,
         "seed": seed,
     }
-    lines = [deeds, f"memory of daemon and fork server: {grown}", *log.differences, *log.orphans, *log.torn]
+    wrong = ", ".join(f"{count} with {name}" for name, count in log.settled_with.most_common()) or "none with a fault"
+    faults = [*log.differences, *log.hung, *log.lost, *log.orphans, *log.torn]
+    lines = [deeds, f"{log.settled} settlings, {wrong}", f"memory of daemon and fork server: {grown}", *faults]
     promises = [
         (not log.differences, f"findings are those of a fresh check after each of {log.settled} settlings"),
+        (not log.hung, f"every analysis ended, also the {log.deeds['lose the interpreter']} without an interpreter"),
+        (not log.lost, "graphs are kept again once the disk has room"),
         (not log.orphans, "no process is left of a daemon that ended or was killed"),
-        (not log.torn, f"none of {log.artifacts} artifacts is torn"),
+        (not log.torn, f"none of {log.artifacts} artifacts and files of the cache is torn"),
     ]
     if slope is not None:
         promises.append((slope < _MOST_GROWTH, f"memory is flat: {grown}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -275,13 +276,25 @@ def test_a_full_disk_leaves_no_half_of_a_file(store: ArtifactStore, monkeypatch:
 
 def test_drafts_of_processes_that_died_are_swept(store: ArtifactStore) -> None:
     path = put(store, made())
-    draft = path.with_name(f".{path.name}.123.0.draft")
+    draft = path.with_name(f".{path.name}.{2**22 + 1}.0.draft")  # more than any process has on Linux
     draft.write_bytes(b"half")
     ArtifactStore(store.folder).put(made(b"other"))
     assert draft.exists(), "it may still be written"
     os.utime(draft, (1000, 1000))
     ArtifactStore(store.folder).put(made(b"another"))
     assert not draft.exists()
+
+
+def test_a_clock_that_was_set_costs_no_draft_that_is_being_written(
+    store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = put(store, made())
+    mine = path.with_name(f".{path.name}.{os.getpid()}.0.draft")
+    mine.write_bytes(b"half")
+    tomorrow = time.time() + 86_400
+    monkeypatch.setattr(time, "time", lambda: tomorrow)
+    ArtifactStore(store.folder).put(made(b"other"))
+    assert mine.exists()
 
 
 def _fill(folder: str, process: int) -> list[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
-from inductor_debug.engine.pool import job_log
+from inductor_debug.engine.pool import job_log, temporary
 from inductor_debug.engine.pool.job_log import OutputSpool, ProjectLog
 from inductor_debug.engine.pool.job_outcomes import describe_status, innermost_line
+from inductor_debug.engine.pool.launch import StartFailedError
 
 
 def test_output_is_copied_as_it_comes_under_one_title(tmp_path: Path) -> None:
@@ -22,6 +26,30 @@ def test_output_is_copied_as_it_comes_under_one_title(tmp_path: Path) -> None:
     assert title.endswith("job 4: /m.py")
     assert lines == ["one", "two"]
     assert spool.tail() == "one\ntwo\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files in memory are Linux's")
+def test_a_full_disk_takes_nobodys_output_nor_their_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    real = tempfile.mkdtemp
+
+    def full(suffix: str | None = None, prefix: str | None = None, dir: str | None = None, **_: Any) -> str:
+        if dir is None:
+            raise FileNotFoundError(2, "No usable temporary directory found")
+        return real(suffix, prefix, dir)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    spool = OutputSpool(ProjectLog(tmp_path / "log"))
+    os.write(spool.fileno(), b"printed\n")
+    assert spool.tail() == "printed\n"
+    spool.close()
+    with temporary.scratch_folder() as folder:
+        assert Path(folder).is_dir()
+    assert not Path(folder).exists()
+
+    monkeypatch.setattr(temporary, "_IN_MEMORY", str(tmp_path / "log"))  # no folder either
+    with pytest.raises(StartFailedError, match=r"No temporary folder can be made: .*Make room"):
+        temporary.scratch_folder()
 
 
 def test_a_job_that_prints_nothing_leaves_no_line(tmp_path: Path) -> None:

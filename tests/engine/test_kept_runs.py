@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
@@ -12,6 +13,7 @@ from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.pool.supervisor import WorkerPool
 from inductor_debug.engine.results.stamps import Stamp, stamps_of
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
+from inductor_debug.system.wall_clock import ClockReading
 from inductor_debug_schema import FileReport, FileStatus, to_wire
 
 OLD = 1_600_000_000
@@ -128,6 +130,31 @@ async def test_an_unchanged_file_is_told_again_and_a_changed_neighbour_runs_it_a
     assert not (await project.check())[1]
     project.write("other.py", "from model import Net\n")  # who may say how its classes are built
     assert (await project.check())[1]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("jump", [-3600, 3600])
+async def test_a_run_while_which_somebody_set_the_clock_is_not_told_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: int
+) -> None:
+    project = Project(tmp_path / "project")
+    read, asked = time.time_ns, itertools.count()
+    with monkeypatch.context() as patch:
+        patch.setattr("time.time_ns", lambda: read() + (jump * 10**9 if next(asked) else 0))
+        first, ran = await project.check()
+    assert ran
+    again, ran = await project.check()
+    assert ran, "what was changed meanwhile looks as old as the clock was set"
+    assert to_wire(again.findings) == to_wire(first.findings)
+    assert not (await project.check())[1]
+
+
+def test_a_clock_that_runs_evenly_was_not_set() -> None:
+    assert not ClockReading.now().clock_was_set()
+    assert ClockReading().clock_was_set(), "nobody knows when that was"
+    now = ClockReading.now()
+    assert not ClockReading(now.wall - 10**9, now.steady - 10**9).clock_was_set()
+    assert ClockReading(now.wall + 10**9, now.steady - 10**9).clock_was_set()
 
 
 @pytest.mark.torch

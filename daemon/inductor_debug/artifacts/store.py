@@ -30,13 +30,14 @@ from inductor_debug_schema import ArtifactKind, ArtifactMade, ArtifactReference,
 
 from inductor_debug.artifacts.entries import ArtifactEntry, KnownArtifact, Selection, read_lines
 from inductor_debug.artifacts.errors import ArtifactError
+from inductor_debug.system.processes import is_running
 
 DEFAULT_LIMIT_BYTES = 1 << 30
 FORMAT = "inductor-debug artifacts"
 SCHEMA = 1
 _MARK, _INDEX = "store.json", "index.jsonl"
 _OURS = re.compile(r"^[^/\\]*-[0-9a-f]{20}(\.[A-Za-z0-9.]+)?$")
-_DRAFT = re.compile(r"^\.[^/\\]*-[0-9a-f]{20}(\.[A-Za-z0-9.]+)?\.\d+\.\d+\.draft$")
+_DRAFT = re.compile(r"^\.[^/\\]*-[0-9a-f]{20}(\.[A-Za-z0-9.]+)?\.(\d+)\.\d+\.draft$")
 _ABANDONED_SECONDS = 3600.0
 """After this long a draft belongs to a process that died."""
 _DEAD_LINES = 2000
@@ -182,7 +183,8 @@ class ArtifactStore:
     def _sweep_drafts(self) -> None:
         limit = time.time() - _ABANDONED_SECONDS
         for _, file in self._scan():
-            if _DRAFT.match(file.name):
+            draft = _DRAFT.match(file.name)
+            if draft and not is_running(int(draft[2])):  # a clock that was set must not cost what is being written
                 with contextlib.suppress(OSError):
                     if file.stat().st_mtime < limit:
                         os.unlink(file.path)

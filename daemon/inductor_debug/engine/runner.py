@@ -15,7 +15,6 @@ import logging
 import os
 import sys
 import tempfile
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
@@ -56,6 +55,7 @@ from inductor_debug.engine.text.source_facts import PolicySource, source_of
 from inductor_debug.engine.text.source_files import SourceFiles, size_fault
 from inductor_debug.engine.trials import TrialTurns
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, parse
+from inductor_debug.system.wall_clock import ClockReading
 
 _LOG = logging.getLogger(__name__)
 MOST_POOLS = 3
@@ -185,19 +185,21 @@ class Runner:
             async with slot:
                 await station.pool.start()
                 on_event(results, None)
-                started = time.time_ns()
+                started = ClockReading.now()
                 end = await station.pool.run(self._request(work), receive, timeout=work.settings.timeout)
         finally:
             station.jobs -= 1
         conclude(results, end, work.settings)
         versions = Versions(station.pool.torch_version, station.pool.python_version)
         self.versions = self.versions if self.versions.torch else versions
+        if started.clock_was_set():  # what changed meanwhile cannot be told by the times of files
+            return results
         if not results.broken and work.order is None:
-            self._cache.put(self._key(work), results, started)
+            self._cache.put(self._key(work), results, started.wall)
             if self._kept is not None and learns and not work.settings.sizes:
-                self._kept.put(work.settings.run_digest(), results, told, versions, started)
+                self._kept.put(work.settings.run_digest(), results, told, versions, started.wall)
         elif self._kept is not None and learns and work.order is None and not work.settings.sizes:
-            self._keep_cut_short(work, results, told, versions, started, end)
+            self._keep_cut_short(work, results, told, versions, started.wall, end)
         return results
 
     def _keep_cut_short(
@@ -378,7 +380,9 @@ def _log_path(folder: Path, interpreter: str, project_root: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         logs = sorted(folder.glob("*.log"), key=lambda log: log.stat().st_mtime)
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="inductor-debug-")) / name
+        with contextlib.suppress(OSError):
+            return Path(tempfile.mkdtemp(prefix="inductor-debug-")) / name
+        return folder / name  # what cannot be written is given up
     for log in logs[: max(0, len(logs) + 1 - LOGS_KEPT)]:
         with contextlib.suppress(OSError):
             log.unlink()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -17,6 +16,7 @@ from inductor_debug import __version__
 from inductor_debug.server.commands.commands import COMMANDS
 from inductor_debug.server.features import code_actions
 from inductor_debug.server.rpc.client import Client
+from inductor_debug.system import processes
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
@@ -144,31 +144,14 @@ def _watch_process(server: Server, process_id: int | None) -> None:
     """
     if process_id is None:
         return
-    if os.name == "posix" and _alive(process_id):
+    if processes.is_running(process_id):
         server.spawn(_until_gone(server, process_id))
     else:
         logger.info("process %d of the client cannot be watched", process_id)
 
 
 async def _until_gone(server: Server, process_id: int) -> None:
-    while _alive(process_id):
+    while processes.is_running(process_id):
         await asyncio.sleep(_POLL_SECONDS)
     logger.warning("the client (process %d) is gone", process_id)
     server.end(1)
-
-
-def _alive(process_id: int) -> bool:
-    """Whether the process runs; one that has died and waits for its parent to notice does not."""
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    except (OverflowError, ValueError):
-        return False
-    try:
-        with open(f"/proc/{process_id}/stat", "rb") as status:
-            return status.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
-    except (OSError, IndexError):
-        return True

@@ -35,6 +35,28 @@ def _prctl(option: int, value: int) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
+def is_running(pid: int) -> bool:
+    """Whether the process runs; one that has died and waits for its parent to notice does not.
+
+    On Windows, where asking would interrupt it, nobody knows: False.
+    """
+    if os.name != "posix":
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    except (OverflowError, ValueError):
+        return False
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as status:
+            return status.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (OSError, IndexError):
+        return True
+
+
 def children(pid: int) -> list[int]:
     """The living and zombie children of a process; empty where /proc is missing."""
     found: list[int] = []

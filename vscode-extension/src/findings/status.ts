@@ -103,7 +103,7 @@ class Status implements vscode.Disposable {
     const { notification } = analysis;
     if (isBusy(analysis)) {
       state.text = progressText(analysis);
-      state.detail = words.seconds((Date.now() - analysis.since) / 1000);
+      state.detail = words.seconds(Math.max(0, Date.now() - analysis.since) / 1000);
       state.command = { command: "inductorDebug.cancelAnalysis", title: t("Cancel") };
       return;
     }

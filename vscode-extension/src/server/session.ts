@@ -252,7 +252,7 @@ export class Session implements vscode.Disposable {
   /** The daemon's process is gone, and nobody here asked for it. */
   private ended(process: ServerProcess, exit: Exit): void {
     if (this.process !== process || this.disposed || this.current !== SessionState.Running) return;
-    const now = Date.now();
+    const now = performance.now(); // steady: nobody sets it
     this.ends = [...this.ends.filter((time) => now - time < RESTART_WINDOW), now];
     this.log.error(`the daemon ended (${exit.signal ?? `exit code ${exit.code ?? "?"}`})`);
     this.connection?.abandon();

@@ -27,6 +27,7 @@ from inductor_debug.capture.inference.search.input_search import NotFound
 from inductor_debug.capture.inference.specs.rendering import arguments_of, directive_of, inputs_of, signature_of
 from inductor_debug.capture.inference.values.symbolic_values import text_of
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.system.wall_clock import ClockReading
 
 WORTH_KEEPING_SECONDS = 0.1
 """A refusal that took less is found out again."""
@@ -93,13 +94,13 @@ def why_not_found(found: NotFound, construction: Construction) -> NotInferableEr
 
 @dataclass
 class Place:
-    """The file that a definition is in. `since` is when its job began, in seconds since the epoch."""
+    """The file that a definition is in. `since` is when its job began."""
 
     tree: ast.Module
     text: str
     path: str
     project_root: str
-    since: float
+    since: ClockReading
 
 
 def key_of(name: str, value: Any, place: Place) -> str:
@@ -156,6 +157,8 @@ def _imported(place: Place) -> list[str] | None:
 
     None where one of them is gone, or may be another than the one that was imported.
     """
+    if place.since.clock_was_set():
+        return None
     found = []
     root = os.path.join(place.project_root, "")
     for module in list(sys.modules.values()):
@@ -165,7 +168,7 @@ def _imported(place: Place) -> list[str] | None:
                 status = os.stat(file)
             except OSError:
                 return None
-            if status.st_mtime >= place.since:
+            if status.st_mtime_ns >= place.since.wall:
                 return None
             found.append(f"{file} {status.st_size} {status.st_mtime_ns}")
     return sorted(found)

@@ -19,6 +19,7 @@ from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import Place
 from inductor_debug.capture.inference.search.dynamic_dims import Found
 from inductor_debug.capture.inference.specs.specs import Guess
+from inductor_debug.system.wall_clock import ClockReading
 
 
 @dataclass
@@ -69,8 +70,8 @@ class Surroundings:
     """Where earlier searches in this file got no further."""
     retry: bool = False
     """Whether what could not be inferred before is tried again, whatever has changed."""
-    since: float = 0.0
-    """When the job began, in seconds since the epoch."""
+    since: ClockReading = field(default_factory=ClockReading)
+    """When the job began."""
     hints: list[InferenceHint] = field(default_factory=list)
     """What earlier jobs inferred for this file."""
 

@@ -6,7 +6,6 @@ Nothing is built or inferred here; a candidate's recipes do that when the target
 from __future__ import annotations
 
 import ast
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -23,6 +22,7 @@ from inductor_debug.capture.targets.candidates import Candidate, CandidateOrigin
 from inductor_debug.capture.targets.declared_targets import DeclaredTarget
 from inductor_debug.capture.targets.definitions import Definitions
 from inductor_debug.capture.targets.object_kinds import identity_of
+from inductor_debug.system.wall_clock import ClockReading
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Inferring:
     reached: dict[tuple[str, int], Guess] = field(default_factory=dict)
     hints: list[InferenceHint] = field(default_factory=list)
     retry: bool = False
-    since: float = field(default_factory=time.time)
+    since: ClockReading = field(default_factory=ClockReading.now)
 
 
 class InferredCandidates:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import time
 from pathlib import Path
+
+from inductor_debug.engine.pool.temporary import output_file
 
 SPOOL_LIMIT = 4 << 20
 """Bytes in a process's own file before it is cut back to nothing."""
@@ -57,7 +58,7 @@ class OutputSpool:
 
     def __init__(self, log: ProjectLog) -> None:
         self._log = log
-        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (lives as long as the process)
+        self._file = output_file()
         self._copied = 0
         self._tail = b""
         self._title = b""

@@ -6,12 +6,12 @@ It serves those who ask an interpreter something without a job. It keeps no proc
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from inductor_debug.engine.pool.launch import Launch
+from inductor_debug.engine.pool.temporary import output_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def run_to_end(launch: Launch, role: str, options: Mapping[str, Any], seconds: f
         StartFailedError: the interpreter cannot be executed.
         subprocess.TimeoutExpired: it did not end within so many seconds, and was stopped.
     """
-    with tempfile.TemporaryFile() as log:
+    with output_file() as log:
         try:
             done = subprocess.run(
                 launch.command(role, None, options),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug.engine.pool.job_watch import JobWatch
 from inductor_debug.engine.pool.launch import Launch, StartFailedError, WorkerEntry
 from inductor_debug.engine.pool.spare_source import SpareSource
+from inductor_debug.engine.pool.temporary import scratch_folder
 from inductor_debug.engine.pool.worker_handle import Worker
 from inductor_debug.engine.pool.worker_source import WorkerSource
 
@@ -125,11 +125,13 @@ class WorkerPool:
                 self._to_learn.update(dict.fromkeys(event.modules))
             on_event(event)
 
-        with tempfile.TemporaryDirectory(prefix="inductor-debug-job-", ignore_cleanup_errors=True) as scratch:
-            try:
+        try:
+            with scratch_folder() as scratch:
                 return await JobWatch(worker, replace(request, scratch=scratch), note_modules).run(timeout)
-            finally:
-                worker.dispose()
+        except StartFailedError as failure:
+            return JobEnd(JobOutcome.START_FAILED, str(failure))
+        finally:
+            worker.dispose()
 
     async def _worker(self) -> Worker | None:
         """A fresh worker; None, and the reason in `start_failure`, if none can be had."""

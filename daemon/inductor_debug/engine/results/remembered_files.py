@@ -49,8 +49,11 @@ class RememberedFiles:
             if not file.exists():
                 self._make_room(self._folder)
             beside = file.with_suffix(f".{os.getpid()}")
-            beside.write_text(json.dumps(document), encoding="utf-8")
-            beside.replace(file)
+            try:
+                beside.write_text(json.dumps(document), encoding="utf-8")
+                beside.replace(file)
+            except OSError:  # a full disk keeps half of it
+                beside.unlink(missing_ok=True)
 
     def remove(self, place: tuple[str, ...]) -> None:
         """Forgets a place."""

@@ -1,0 +1,1 @@
+"""What goes wrong around a daemon: disks that are full, clocks that are set, interpreters that are gone."""
