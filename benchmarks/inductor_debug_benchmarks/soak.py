@@ -9,6 +9,7 @@ printed.
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import contextlib
 import json
@@ -216,7 +217,9 @@ class _Session:
         await asyncio.sleep(0.2)
         fresh = await _checked(self._folder, self._paths)
         for path in self._paths:
-            if (shown := self._shown.get(path.as_uri(), set())) != fresh[path.name]:
+            shown = self._shown.get(path.as_uri(), set())
+            # Of a text that is no Python the findings of the last one that was stay, beside what is wrong with it.
+            if shown != fresh[path.name] and not (shown > fresh[path.name] and not _parses(self._texts[path])):
                 self._log.differences.append(f"{path.name}: shown {sorted(shown)}, fresh {sorted(fresh[path.name])}")
         self._log.settled += 1
         family = [self._editor.process_id, *_children(self._editor.process_id)[:1]]
@@ -341,6 +344,14 @@ def run(minutes: float, seed: int) -> BenchmarkOutcome:
     if slope is not None:
         promises.append((slope < _MOST_GROWTH, f"memory is flat: {grown}"))
     return BenchmarkOutcome(figures, promises, lines)
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
 
 
 def _children(process: int) -> list[int]:
