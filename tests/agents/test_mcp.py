@@ -14,7 +14,7 @@ import needed
 import psutil
 import pytest
 from inductor_debug.agents.allowed_folders import AllowedFolders, OutsideError
-from inductor_debug.agents.short_answers import MOST_CHARACTERS, ShortCheck, fitted
+from inductor_debug.agents.short_answers import MOST_CHARACTERS, ModelRow, ShortCheck, ShortSurvey, fitted
 from inductor_debug.agents.tools import AgentTools
 from inductor_debug.report.formats.brief import BriefFinding
 
@@ -41,7 +41,7 @@ def reaches_out(x):
     socket.create_connection(("127.0.0.1", 9))
     return x
 """
-TOOLS = {"check", "graph_summary", "explain", "diff", "bisect", "repro"}
+TOOLS = {"check", "survey", "graph_summary", "explain", "diff", "bisect", "repro"}
 
 
 @pytest.fixture
@@ -114,6 +114,46 @@ async def test_an_agent_checks_looks_closer_and_gets_a_script(project: Path) -> 
 
 
 @pytest.mark.torch
+async def test_an_agent_surveys_a_folder_and_nothing_that_links_lead_to(project: Path) -> None:
+    models = project / "models"
+    models.mkdir()
+    clean = MODEL[: MODEL.index("        print(x)")] + "        return x\n"
+    (models / "clean.py").write_text(clean, encoding="utf-8")
+    (models / "broken.py").write_text(clean.replace("nn.Linear(8, 4)", "nn.Linear(9, 4)"), encoding="utf-8")
+    (models / "away.py").write_text(MODEL, encoding="utf-8")
+    (project.parent / "secret.py").write_text(MODEL, encoding="utf-8")
+    (models / "linked.py").symlink_to(project.parent / "secret.py")
+    async with client_of(project) as client:
+        found = await asked(client, "survey", paths=["models", "models/away.py"], accelerators=["mock"])
+        by_name = {row["name"]: row for row in found["rows"]}
+        assert set(by_name) == {
+            "models/clean.py",
+            "models/broken.py",
+            "models/away.py::Net",
+            "models/away.py::reaches_out",
+        }
+        assert by_name["models/clean.py"]["findings"] == {}
+        assert (by_name["models/clean.py"]["checked"], by_name["models/clean.py"]["parameters"]) == ("yes", 36)
+        assert by_name["models/broken.py"]["findings"] == {"capture-error": 1}
+        assert by_name["models/away.py::Net"]["findings"] == {"graph-break": 1, "dtype": 1}
+        assert by_name["models/away.py::Net"]["graph_breaks"] == 1
+        assert found["rows"][-1]["name"] == "models/clean.py", "what is to be mended comes first"
+        assert {rule["rule"] for rule in found["rules"]} >= {"graph-break", "dtype", "capture-error"}
+        assert found["summary"].startswith("3 models")
+        table = (await client.read_resource(found["text"])).contents[0].text
+        assert "models/broken.py" in table
+        assert "secret" not in json.dumps(found) + table
+
+        few = await asked(client, "survey", paths=["models"], limit=1)
+        assert (len({row["name"].partition("::")[0] for row in few["rows"]}), few["not_run"]) == (1, 2)
+        assert "is not below" in await refused(client, "survey", paths=["../secret.py"])
+        assert "is not below" in await refused(client, "survey", paths=["models"], accelerators=["../x.toml"])
+        assert "does not exist" in await refused(client, "survey", paths=["nowhere"])
+        assert "limit is from 1 to 200" in await refused(client, "survey", paths=["models"], limit=0)
+        assert not (project / "survey").exists()
+
+
+@pytest.mark.torch
 async def test_an_agent_compares_and_bisects(project: Path) -> None:
     async with client_of(project) as client:
         compared = await asked(client, "diff", target="model.py::Net", backend="aot_eager")
@@ -160,6 +200,10 @@ def test_an_answer_has_a_limit_and_says_what_it_left_out() -> None:
     assert len(json.dumps(answer, default=vars)) <= MOST_CHARACTERS + 200
     assert answer.left_out == {"findings": 500 - len(answer.findings)}
     assert len(answer.unchecked) == 3
+    row = ModelRow("models/m.py", "findings", "yes", {"dtype": 3}, 1, 0, 12, 34, "w" * 90)
+    many = fitted(ShortSurvey("900 models", [row] * 900, [], [], 0, "inductor-debug://texts/1/survey.txt"))
+    assert len(json.dumps(many, default=vars)) <= MOST_CHARACTERS + 200
+    assert many.left_out == {"rows": 900 - len(many.rows)}
     long = fitted(ShortCheck("s" * 50_000, [], [], ""))
     assert long.left_out["summary"] == 46_000
 

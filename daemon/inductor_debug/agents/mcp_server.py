@@ -30,7 +30,7 @@ def server_of(tools: AgentTools) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer(
         "inductor-debug", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING"
     )
-    for tool in (tools.check, tools.graph_summary, tools.explain, tools.diff, tools.bisect, tools.repro):
+    for tool in (tools.check, tools.survey, tools.graph_summary, tools.explain, tools.diff, tools.bisect, tools.repro):
         annotations = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         server.add_tool(_told(tool), description=" ".join((tool.__doc__ or "").split()), annotations=annotations)
 

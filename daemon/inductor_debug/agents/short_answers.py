@@ -26,6 +26,46 @@ class ShortCheck:
 
 
 @dataclass(frozen=True)
+class ModelRow:
+    """A target: how it ended, how much of it was checked, findings by rule, and what it needs at least."""
+
+    name: str
+    status: str
+    checked: str
+    findings: dict[str, int]
+    graph_breaks: int
+    recompilations: int
+    parameters: int | None
+    peak_bytes: int | None
+    why: str
+
+
+@dataclass(frozen=True)
+class RuleTotal:
+    """A rule with its findings, and the targets that have any."""
+
+    rule: str
+    findings: int
+    targets: int
+
+
+@dataclass(frozen=True)
+class ShortSurvey:
+    """Many models in one table. `unchecked` is not known to be good; `not_run` counts files beyond the limit.
+
+    The rows with most to mend come first; `text` is the address of the whole table.
+    """
+
+    summary: str
+    rows: list[ModelRow]
+    rules: list[RuleTotal]
+    unchecked: list[str]
+    not_run: int
+    text: str
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class OperatorCount:
     """An operator, and how often it was captured."""
 
@@ -106,7 +146,7 @@ class ShortRepro:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-Answer = TypeVar("Answer", ShortCheck, ShortGraph, ShortRule, ShortDiff, ShortBisect, ShortRepro)
+Answer = TypeVar("Answer", ShortCheck, ShortSurvey, ShortGraph, ShortRule, ShortDiff, ShortBisect, ShortRepro)
 
 
 def fitted(answer: Answer, most: int = MOST_CHARACTERS) -> Answer:

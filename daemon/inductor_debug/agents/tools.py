@@ -26,8 +26,10 @@ from inductor_debug.agents.short_answers import (
     ShortGraph,
     ShortRepro,
     ShortRule,
+    ShortSurvey,
     fitted,
 )
+from inductor_debug.agents.surveying import MOST_MODELS, models_below, results_of, short_survey
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders.bisecting import bisect_order
 from inductor_debug.engine.orders.comparing import diff_order
@@ -35,11 +37,14 @@ from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.reproducing import order_for, proved, refused
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
+from inductor_debug.engine.survey.model_survey import ModelSurvey, SurveyOptions
+from inductor_debug.engine.survey.survey_rows import SurveyRows
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.formats.brief import BriefFindings, unchecked
 from inductor_debug.report.run_report import summary
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
+from inductor_debug.report.survey.survey_text import survey_text
 from inductor_debug.report.text.graph_text import GraphText
 from inductor_debug.rules.registry import find
 from inductor_debug.scripting.carrying_out import OrderFailedError, carried_out
@@ -111,6 +116,32 @@ class AgentTools:
                 text=self._keep("graph.txt", text),
             )
         )
+
+    async def survey(self, paths: list[str], accelerators: list[str] | None = None, limit: int = 25) -> ShortSurvey:
+        """Checks many models at once: files and folders by their paths, one row for each target, those to mend first.
+
+        `accelerators` are names such as h100 or spyre. At most `limit` files are run. The resource in `text` has the
+        whole table; `check` says more of one file.
+        """
+        if not 1 <= limit <= MOST_MODELS:
+            raise ValueError(f"limit is from 1 to {MOST_MODELS}")
+        chosen = tuple(self._folders.named(name) for name in accelerators or ())
+        async with self._resolved() as (engine, settings):
+            models = models_below(paths, self._folders, settings)
+            if not models:
+                raise OrderFailedError(f"no models were found in {', '.join(paths)}")
+            for name in chosen:
+                settings.for_accelerator(models[0].paths[0], name, folder=self._folders.first)
+
+            def settings_like(path: str, accelerator: str) -> Settings:
+                return settings.for_accelerator(path, accelerator, folder=self._folders.first)
+
+            asked = SurveyOptions(asked={}, accelerators=chosen)
+            study, rows = ModelSurvey(engine, asked, settings, settings_like), SurveyRows(self._folders.first)
+            told = [row for model in models[:limit] for row in rows.of(await study.outcome(model, lambda _: None))]
+            results = results_of(told, engine.versions, min(limit, len(models)))
+        text = self._keep("survey.txt", survey_text(results, Styler(enabled=False), verbose=True))
+        return fitted(short_survey(results, max(0, len(models) - limit), text))
 
     async def explain(self, rule: str) -> ShortRule:
         """What a rule means, such as `graph-break`: why it matters, an example, how to mend and how to silence it."""
@@ -221,12 +252,18 @@ class AgentTools:
     @contextlib.asynccontextmanager
     async def _engine_for(self, subject: Subject, **said: Any) -> AsyncIterator[tuple[Engine, Settings]]:
         """The engine, for one order, and the settings of the subject's file."""
+        async with self._resolved(**said) as (engine, settings):
+            yield engine, settings(subject.file.path)
+
+    @contextlib.asynccontextmanager
+    async def _resolved(self, **said: Any) -> AsyncIterator[tuple[Engine, SettingsResolver]]:
+        """The engine, for one order, and what gives the settings of any file: no project allows its code anything."""
         async with self._turn:
             held = {"interpreter": self._interpreter, "allow": [], "artifacts": "off"}
-            self._resolver = SettingsResolver(command_line={**said, **held})
+            self._resolver = resolver = SettingsResolver(command_line={**said, **held})
             if self._engine is None:
                 self._engine = Engine(settings_for=self._settings, listener=lambda update: None, jobs=1)
-            yield self._engine, self._resolver(subject.file.path)
+            yield self._engine, resolver
 
     def _settings(self, path: str) -> Settings:
         assert self._resolver is not None
