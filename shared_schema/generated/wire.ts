@@ -1347,7 +1347,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly fingerprint?: string;
   readonly link?: string | null;
-  readonly facts?: WrongCall | ShapeConflict | UnknownName | FractionalSize | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | ExportStop | FunctionGradient | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | Growth | null;
+  readonly facts?: WrongCall | ShapeConflict | UnknownName | FractionalSize | GraphBreak | Misalignment | UnwantedDtype | OversizedTensors | MemoryOverrun | Recompilation | InstanceVersions | EagerFunction | ExportStop | FunctionGradient | StatedShape | IdleIgnore | CpuFallback | Restickified | PaddedSticks | CutSticks | CoreSpan | PricedRun | OverwrittenTensor | Growth | null;
   readonly cause?: string;
   readonly direction?: Direction | null;
   readonly inferred?: boolean;
@@ -2905,6 +2905,11 @@ export interface ShapeConflict {
 }
 
 /**
+ * What is not so.
+ */
+export type ShapeFault = "rank" | "size" | "dtype";
+
+/**
  * Why a stage saw less than the whole target where the user's code is not at fault.
  */
 export type Shortfall = "no-inputs" | "inputs" | "not-built" | "value" | "memory" | "operation";
@@ -3030,6 +3035,28 @@ export type StateChange = "number" | "length" | "type" | "object" | "value";
  * What holds Python state that outlives a call.
  */
 export type StateHolder = "attribute" | "global" | "closure" | "default" | "argument";
+
+/**
+ * How the source states a shape.
+ */
+export type StatedBy = "annotation" | "comment" | "docstring";
+
+/**
+ * A shape that the source states of a value, and what that has where it runs.
+ *
+ * `named` is the variable or the argument, "" for what `in_function` returns. `written` is the statement, `sizes` what
+ * names in it stand for, where that is known and matters. `shape` has numbers, and names of sizes that are free.
+ */
+export interface StatedShape {
+  readonly stated_by: StatedBy;
+  readonly shape_fault: ShapeFault;
+  readonly named: string;
+  readonly in_function: string;
+  readonly written: string;
+  readonly shape: readonly string[];
+  readonly dtype: string;
+  readonly sizes?: Readonly<Record<string, number>>;
+}
 
 /**
  * The statistics of one stage of one target; `path` is the user's file.

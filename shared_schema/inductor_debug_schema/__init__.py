@@ -8,15 +8,12 @@ the server's commands (`commands`) and the documents of `analyze` (`answers`).
 """
 
 from inductor_debug_schema.accelerator_entries import (
-    ALL_BACKENDS,
     THIS_MACHINE,
     AcceleratorEntry,
     AcceleratorKind,
     AcceleratorList,
     AdapterDescription,
     AdaptersFound,
-    BackendEntry,
-    BackendKind,
     DeviceSeen,
 )
 from inductor_debug_schema.answers.bisect_document import (
@@ -122,8 +119,11 @@ from inductor_debug_schema.compiling.capture_facts import (
     NoGraph,
     OverwrittenTensor,
     Recompilation,
+    ShapeFault,
     SpecialisedSize,
     StateChange,
+    StatedBy,
+    StatedShape,
     StateHolder,
 )
 from inductor_debug_schema.cost_bounds import ClassCost, CostBound, Roof, RunCost
@@ -249,9 +249,6 @@ from inductor_debug_schema.tensors import (
 from inductor_debug_schema.untaken import Held, UntakenBlock
 
 __all__ = [
-    "ALL_BACKENDS",
-    "BackendEntry",
-    "BackendKind",
     "ClassCost",
     "CostBound",
     "Roof",
@@ -374,6 +371,9 @@ __all__ = [
     "ExportStop",
     "FractionalSize",
     "FunctionGradient",
+    "ShapeFault",
+    "StatedBy",
+    "StatedShape",
     "GradientFault",
     "DirectiveDraft",
     "Entry",

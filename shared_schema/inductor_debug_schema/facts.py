@@ -18,6 +18,7 @@ from inductor_debug_schema.compiling.capture_facts import (
     InstanceVersions,
     OverwrittenTensor,
     Recompilation,
+    StatedShape,
 )
 from inductor_debug_schema.positions import Location
 
@@ -333,6 +334,7 @@ Facts = Union[
     EagerFunction,
     ExportStop,
     FunctionGradient,
+    StatedShape,
     IdleIgnore,
     CpuFallback,
     Restickified,

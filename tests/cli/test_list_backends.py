@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from commands import Command
 from inductor_debug.cli.commands.upkeep import list_backends
-from inductor_debug_schema import ALL_BACKENDS, AdaptersFound, BackendEntry, BackendKind
+from inductor_debug_schema import AdaptersFound
+from inductor_debug_schema.compiling.backend_entries import ALL_BACKENDS, BackendEntry, BackendKind
 
 pytestmark = pytest.mark.torch
 

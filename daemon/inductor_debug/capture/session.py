@@ -32,6 +32,8 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.accelerators.guarded_adapter import adapter_of, profile_of
+from inductor_debug.capture.annotations.shape_judging import shape_findings
+from inductor_debug.capture.annotations.shape_watch import ShapeSeen, ShapeWatch
 from inductor_debug.capture.beside_findings import BesideFindings, StageSight
 from inductor_debug.capture.dynamo.dynamo_positions import KEY
 from inductor_debug.capture.expressions.host_tensors import made_on_host
@@ -133,8 +135,10 @@ class _Session:
                         self._take_parts(running, load)
                 if stage is self._request.stages[0]:
                     self._reconsider(running)
-                if stage is Stage.PREVIEW and not only:
-                    self._emit_untaken()
+                if stage is Stage.PREVIEW:
+                    self._findings += self._wrongly_stated(running)
+                    if not only:
+                        self._emit_untaken()
             if Stage.MOCK in self._request.stages:
                 built = [item.target for item in running if item.target is not None]
                 self._findings += too_many_instances(built, self._builder.traced)
@@ -153,6 +157,19 @@ class _Session:
                 self._emit(told)
                 if self._request.keep_captures:
                     self._emit(capture.on_wire())
+
+    def _wrongly_stated(self, running: list[TargetProgress]) -> list[Finding]:
+        """What the source states of shapes and no target bears out; of no stage, for another target may."""
+        watch = ShapeWatch(self._sources)
+        if not watch.states_shapes([self._request.path, *self._builder.dependencies()]):
+            return []
+        seen: list[ShapeSeen] = []
+        for item in running:
+            target = item.valued or item.target
+            if item.analysed and target is not None:
+                seed_host()
+                seen += watch.seen_in(target, self._around(Stage.PREVIEW, target))
+        return shape_findings(seen)
 
     def _emit_untaken(self) -> None:
         """Tells what each target left out that none of them ran, now that all have."""

@@ -15,15 +15,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from inductor_debug_schema import (
-    ALL_BACKENDS,
-    THIS_MACHINE,
-    AdapterDescription,
-    AdaptersFound,
-    BackendEntry,
-    DeviceSeen,
-    to_wire,
-)
+from inductor_debug_schema import THIS_MACHINE, AdapterDescription, AdaptersFound, DeviceSeen, to_wire
+from inductor_debug_schema.compiling.backend_entries import ALL_BACKENDS, BackendEntry
 
 from inductor_debug.accelerators.description import described, entry_of
 from inductor_debug.accelerators.installed import installed_adapter, installed_adapters

@@ -10,7 +10,7 @@ import importlib.metadata
 import importlib.util
 from typing import Any
 
-from inductor_debug_schema import BackendEntry, BackendKind
+from inductor_debug_schema.compiling.backend_entries import BackendEntry, BackendKind
 
 _GROUP = "torch_dynamo_backends"
 _OURS = "inductor-debug"

@@ -224,6 +224,42 @@ class FunctionGradient:
     factor: float | None = None
 
 
+class StatedBy(str, Enum):
+    """How the source states a shape."""
+
+    ANNOTATION = "annotation"
+    """By jaxtyping's annotation, which says what has to be so."""
+    COMMENT = "comment"
+    DOCSTRING = "docstring"
+
+
+class ShapeFault(str, Enum):
+    """What is not so."""
+
+    RANK = "rank"
+    """There are more sizes, or fewer."""
+    SIZE = "size"
+    DTYPE = "dtype"
+
+
+@dataclass(frozen=True, slots=True)
+class StatedShape:
+    """A shape that the source states of a value, and what that has where it runs.
+
+    `named` is the variable or the argument, "" for what `in_function` returns. `written` is the statement, `sizes` what
+    names in it stand for, where that is known and matters. `shape` has numbers, and names of sizes that are free.
+    """
+
+    stated_by: StatedBy
+    shape_fault: ShapeFault
+    named: str
+    in_function: str
+    written: str
+    shape: list[str]
+    dtype: str
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
 class ExportFault(str, Enum):
     """Why `torch.export` stops."""
 

@@ -7,7 +7,8 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 
-from inductor_debug_schema import ALL_BACKENDS, AdaptersFound, BackendEntry, BackendKind, to_wire
+from inductor_debug_schema import AdaptersFound, to_wire
+from inductor_debug_schema.compiling.backend_entries import ALL_BACKENDS, BackendEntry, BackendKind
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.output import Output, add_output
