@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from capture_targets import build, excerpt
+from forked import analyze
 from inductor_debug.capture.dynamo.breaks.torch_kinds import cause_of
 from inductor_debug.capture.dynamo.breaks.torch_words import torch_words
 from inductor_debug.capture.dynamo.dynamo_breaks import stack_of_summaries
 from inductor_debug.capture.stages.mock import run_mock
 from inductor_debug.rules.words.break_words import sentence_of
-from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Severity
+from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Severity, Stage
 from torch._dynamo import graph_break_hints
 from torch_release import RELEASE
 
@@ -140,6 +142,16 @@ def test_calls_of_one_function_that_cannot_be_traced_have_one_cause(tmp_path: Pa
     assert causes == ["model.mix", "time.time", "model.mix", "time.time", ""]
 
 
+def test_an_idiom_has_one_cause_in_each_function(tmp_path: Path) -> None:
+    before = "def other(x, kept):\n    return x[kept]\n"
+    body = "kept = x > 0\na = x[kept]\nb = x[kept] * a\nc = a.max().item()\nd = b.max().item()\n"
+    body += "return other(x, kept), c, d"
+    found = [finding for finding in breaks(tmp_path, body, before, real=True) if finding.rule == "graph-break"]
+    causes = [finding.cause for finding in found]
+    assert (len(found), len(set(causes)), "" in causes) == (5, 3, False)
+    assert causes[0] == causes[1] != causes[-1]
+
+
 def test_a_break_that_twelve_layers_repeat_is_told_once_with_its_callers(tmp_path: Path) -> None:
     found = breaks(
         tmp_path,
@@ -249,3 +261,27 @@ def test_summaries_without_an_end_line_give_lines_only() -> None:
     [frame] = stack_of_summaries([summary])
 
     assert tuple(frame.positions) == (3, None, None, None)
+
+
+def test_a_function_that_runs_eagerly_for_a_break_in_it_is_told_with_the_break(tmp_path: Path) -> None:
+    text = """
+    import torch
+    from math import exp
+    from torch.autograd import Variable
+
+    def gaussian(size):
+        line = torch.Tensor([exp(-(x - size // 2) ** 2 / 4.5) for x in range(size)])
+        return line / line.sum()
+
+    def window(size):
+        line = gaussian(size).unsqueeze(1)
+        return Variable(line.mm(line.t()).expand(3, 1, size, size).contiguous())
+
+    # inductor-debug: inputs=(torch.randn(2, 3, 32, 32),)
+    def blurred(x):
+        return torch.nn.functional.conv2d(x, window(11), groups=3)
+    """
+    job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK), accelerator="none")
+    (finding,) = job.findings
+    assert (finding.rule, job.marked(finding).partition("(")[0]) == ("graph-break", "Variable")
+    assert "for the same reason `window` runs eagerly" in [place.message for place in finding.related]

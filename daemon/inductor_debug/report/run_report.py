@@ -5,7 +5,7 @@ Counting, ordering and naming of files live here, so that all formats agree. Not
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
@@ -167,8 +167,13 @@ class CheckResult:
         return ", ".join(dict.fromkeys(file.accelerator for file in self.files if file.accelerator)) or None
 
     def findings(self) -> list[tuple[CheckedFile, Finding]]:
-        """Every finding to show with its file, file by file."""
-        return [(file, finding) for file in self.files for finding in file.findings]
+        """Every finding to show with the first file that it was found through, file by file.
+
+        What several files find in one that they import is one finding.
+        """
+        told: dict[Hashable, str] = {}
+        every = ((file, finding) for file in self.files for finding in file.findings)
+        return [(file, item) for file, item in every if told.setdefault(told_as(item), file.shown) == file.shown]
 
     def count(self, severity: Severity) -> int:
         """How many findings have this severity."""
@@ -187,6 +192,22 @@ class CheckResult:
         return finding.severity.rank <= self.failing.rank
 
 
+def told_as(finding: Finding) -> Hashable:
+    """What findings of several files have in common that tell of one cause: the place, or the library that is missing.
+
+    Where something is raised, or the graph is split, the words may name the inputs of each file's own classes.
+    """
+    lacking = finding.rule == _LACKING and finding.cause != ""
+    place = None if lacking else (finding.path, finding.range)
+    return (
+        finding.rule,
+        finding.severity,
+        finding.cause,
+        None if finding.rule in _AT_ONE_PLACE else finding.message,
+        place,
+    )
+
+
 class Renderer(Protocol):
     """One output format. What both methods return goes to the output as it is."""
 
@@ -199,6 +220,8 @@ class Renderer(Protocol):
         ...
 
 
+_LACKING = "import-error"
+_AT_ONE_PLACE = frozenset({"capture-error", "graph-break"})
 _FAULTS_OF_THE_CODE = frozenset({"capture-error", "import-error", "syntax-error"})
 _LIMITS = frozenset({"timeout", "out-of-memory"})
 _FAULTS_OF_THE_RUN = frozenset(

@@ -34,13 +34,16 @@ _OF_THE_FUNCTION = frozenset(
     }
 )
 """Causes that lie in the function alone: wherever it is called is one thing to learn."""
+_OF_THE_IDIOM = frozenset({BreakCause.NUMPY, BreakCause.SIZE, BreakCause.VALUE})
+"""Causes that are one thing to mend where they follow each other in one function: three tensors under one mask."""
 
 
 @dataclass
 class BreakCollector:
     """Collects the breaks of one stage of one target; `count` is how many places break.
 
-    `given_up` are the functions, by file and bare name, of which a finding says that Dynamo gave them up.
+    `given_up` are the functions, by file and bare name, of which a finding says that Dynamo gave them up, `_broken`
+    those in which a graph broke, with the first finding that says so.
 
     `stack` reads the visible Python frames from one outwards, as far as they belong to the target.
     """
@@ -53,6 +56,7 @@ class BreakCollector:
     count: int = 0
     given_up: set[tuple[str, str]] = field(default_factory=set)
     _seen: set[tuple[object, ...]] = field(default_factory=set)
+    _broken: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def add(self, raw: RawBreak) -> None:
         """Takes one break in."""
@@ -82,9 +86,27 @@ class BreakCollector:
                 related=related,
                 link=page_of(facts.registry_id),
                 facts=facts,
-                cause=facts.function if facts.breaks_by in _OF_THE_FUNCTION else "",
+                cause=_cause(facts, frames),
             )
         )
+        if frames:
+            inside = (frames[0].location.path, bare_name(frames[0].function))
+            self._broken.setdefault(inside, len(self.findings) - 1)
+
+    def explains(self, function: str, place: Location) -> bool:
+        """Whether a function is known to run eagerly for a break; one that breaks in it says so from now on.
+
+        Args:
+            function: its name.
+            place: the first operation of it that is in no graph.
+        """
+        key = (place.path, bare_name(function))
+        index = self._broken.get(key)
+        if key not in self.given_up and index is not None:
+            words = Related(place.path, place.range, f"for the same reason `{function}` runs eagerly")
+            found = self.findings[index]
+            self.findings[index] = replace(found, related=[*found.related, words])
+        return key in self.given_up or index is not None
 
     def _give_up(self, raw: RawBreak, location: Location, function: str, frames: tuple[Frame, ...]) -> None:
         """Takes in that a function is not compiled for a break, which another function may have told of before."""
@@ -131,6 +153,16 @@ class BreakCollector:
         callers = self.stack(raw.caller)
         # The rest of a function, after an earlier break, is called from its beginning.
         return (*traced, *(callers[1:] if raw.resumed else callers))
+
+
+def _cause(facts: GraphBreak, frames: tuple[Frame, ...]) -> str:
+    """What other breaks of the file have in common with this one that are told with it; empty where it stands alone."""
+    if facts.breaks_by is BreakCause.RECURRENT:
+        return str(facts.breaks_by.value)
+    if facts.breaks_by in _OF_THE_IDIOM and frames:
+        idiom = "" if facts.breaks_by is BreakCause.NUMPY else facts.function
+        return f"{facts.breaks_by.value} {facts.registry_id} {idiom} in {bare_name(frames[0].function)}"
+    return facts.function if facts.breaks_by in _OF_THE_FUNCTION else ""
 
 
 def _severity(facts: GraphBreak, raw: RawBreak) -> Severity:

@@ -14,7 +14,6 @@ import torch
 from inductor_debug_schema import EagerFunction, Finding, Location, Related, Severity
 from torch.fx import GraphModule
 
-from inductor_debug.capture.dynamo.graph_breaks import bare_name
 from inductor_debug.capture.failures.failures import innermost
 from inductor_debug.capture.graphs.graph_runner import GraphRunner
 from inductor_debug.capture.stages.dynamo_run import Callers, DynamoRun
@@ -70,11 +69,7 @@ class WatchedRunner:
 
 def untold(run: DynamoRun, eager: Sequence[EagerFact]) -> list[EagerFact]:
     """Those functions of which no finding about a graph break or a recompilation says already that they run eagerly."""
-    return [
-        fact
-        for fact in eager
-        if fact.place is not None and (fact.place.path, bare_name(fact.function)) not in run.breaks.given_up
-    ]
+    return [fact for fact in eager if fact.place is not None and not run.breaks.explains(fact.function, fact.place)]
 
 
 def eager_findings(run: DynamoRun, eager: Sequence[EagerFact], explained: Sequence[Finding]) -> list[Finding]:

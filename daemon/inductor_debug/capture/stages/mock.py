@@ -33,9 +33,9 @@ def run_mock(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     runner = WatchedRunner(run)
     error = run.execute(runner)
     snapshot.restore()
+    eager = untold(run, runner.functions()) if error is None and run.captured else []
     outcome = run.outcome(error)
-    if error is None and run.captured:
-        outcome.findings += eager_findings(run, untold(run, runner.functions()), outcome.findings)
+    outcome.findings += eager_findings(run, eager, outcome.findings)
     outcome.graphs = lambda facts: _document(run, facts)
     outcome.leaves_changes = run.leaves_changes
     return outcome

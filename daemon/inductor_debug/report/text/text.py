@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
 
 from inductor_debug_schema import Finding, GraphBreak, Range, Related, Stage, StageReport, TargetReport
 
@@ -20,7 +19,7 @@ from inductor_debug.engine.results.target_coverage import remark
 from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames
-from inductor_debug.report.run_report import CheckedFile, CheckResult, ExitCode, SkippedFile, summary
+from inductor_debug.report.run_report import CheckedFile, CheckResult, ExitCode, SkippedFile, summary, told_as
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler, role_of
 from inductor_debug.report.text.snippet import ShownSnippet
@@ -40,22 +39,10 @@ _WIDE = 110
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
-_LACKING = "import-error"
-
-
-@dataclass(slots=True)
-class _Shared:
-    """A finding, perhaps in a file that others import: the file it was shown of, and those that told of it again."""
-
-    finding: Finding
-    first: str
-    again: dict[str, None] = field(default_factory=dict)
-
-
 class TextReport:
     """Renders findings file by file as they come, and a summary at the end.
 
-    What several files find in one that they import is shown once, of the first; the others are listed at the end. So
+    What several files find in one that they import is shown once, of the first; the others are named at the end. So
     are those that lack the same library.
     """
 
@@ -67,7 +54,8 @@ class TextReport:
         self._styler = styler
         self._verbose = verbose
         self._quiet = quiet
-        self._shared: dict[Hashable, _Shared] = {}
+        self._told: dict[Hashable, str] = {}
+        self._again: dict[str, None] = {}
         self._noted: set[Hashable] = set()
 
     def file(self, file: CheckedFile) -> str:
@@ -82,14 +70,13 @@ class TextReport:
 
     def end(self, result: CheckResult) -> str:
         """What was found again through other files, the summary line, and how much was checked."""
-        again = [self._again(shared) + "\n\n" for shared in self._shared.values() if shared.again]
         covered = coverage_line(result.files, self._sources)
         lacking = any(map(remark, (target for file in result.files for target in file.report.targets)))
         if self._quiet:
-            return "".join([*again, f"{covered}\n" if lacking else ""])
+            return "".join([self._met_again(), f"{covered}\n" if lacking else ""])
         good = result.exit_code() is ExitCode.CLEAN and not lacking
         head, last = (self._styler.paint(line, Role.GOOD) if good else line for line in (summary(result), covered))
-        return "".join([*again, head, "\n", self._skipped(result.skipped), f"{last}\n" if covered else ""])
+        return "".join([head, "\n", self._met_again(), self._skipped(result.skipped), f"{last}\n" if covered else ""])
 
     def _skipped(self, files: Sequence[SkippedFile]) -> str:
         """`12 files not opened: 7 tests, 1 set-up, 4 without torch`, with `verbose` each of them and why."""
@@ -103,24 +90,18 @@ class TextReport:
 
     def _is_known(self, finding: Finding, file: CheckedFile) -> bool:
         """Whether it was shown of another file: it lies in that, or in one that both import, or both lack a library."""
-        lacking = finding.rule == _LACKING and finding.cause != ""
         if self._verbose:
             return False
-        place = None if lacking else (finding.path, finding.range)
-        key = (finding.rule, finding.severity, finding.cause, finding.message, place)
-        shared = self._shared.setdefault(key, _Shared(finding, file.shown))
-        if shared.first == file.shown:
-            return False
-        if finding.path != file.path or lacking:
-            shared.again[file.shown] = None
-        return True
+        first = self._told.setdefault(told_as(finding), file.shown)
+        if first != file.shown and finding.path != file.path:
+            self._again.setdefault(file.shown, None)
+        return first != file.shown
 
-    def _again(self, shared: _Shared) -> str:
-        """`helper.py:5:9: warning[dtype] again, through 2 more files: a.py, b.py`."""
-        names = [printable(name) for name in shared.again]
+    def _met_again(self) -> str:
+        """`Some of them were met again through 2 more files: a.py, b.py`."""
+        names = [printable(name) for name in self._again]
         listed = ", ".join(names[:_FEW]) + (", …: all with --verbose" if len(names) > _FEW else "")
-        text = f"again, through {counted(len(names), 'more file')}: {listed}"
-        return f"{self._head(shared.finding)} {text}"
+        return f"some of them were met again through {counted(len(names), 'more file')}: {listed}\n" if names else ""
 
     def _head(self, finding: Finding) -> str:
         """`model.py:12:9: warning[dtype]`."""
