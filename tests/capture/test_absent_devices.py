@@ -94,3 +94,26 @@ def test_what_cannot_be_put_elsewhere_is_no_error_of_the_file(tmp_path: Path) ->
     job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK))
     assert {finding.rule for finding in job.findings} == {"graph-break"}, job.findings
     assert any("this machine has no such device" in note for stage in job.stages for note in stage.report.notes)
+
+
+def test_types_of_cuda_tensors_make_those_of_the_cpu_and_no_tensor_is_one_of_theirs(tmp_path: Path) -> None:
+    text = """
+    import torch
+    torch.set_default_tensor_type("torch.cuda.FloatTensor")
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(8, 8)
+            self.scale = torch.nn.Parameter(torch.cuda.FloatTensor(8).fill_(1))
+
+        def forward(self, x):
+            if isinstance(x.data, torch.cuda.FloatTensor):
+                return torch.nn.parallel.data_parallel(self.linear, x, range(2))
+            mask = torch.cuda.FloatTensor(x.size(0), 1).bernoulli_(0.5)
+            index = torch.cuda.LongTensor([1, 2])
+            return self.linear(x)[:, index].type(torch.cuda.FloatTensor) * mask.type("torch.cuda.FloatTensor")
+    """
+    job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK), accelerator="none")
+    assert (job.status, job.findings) == (FileStatus.CLEAN, [])
+    assert [(stage.report.state.value, stage.report.graphs) for stage in job.stages] == [("done", 0), ("done", 1)]

@@ -16,11 +16,14 @@ from typing import Any
 
 import torch
 from torch._dynamo import output_graph
+from torch._dynamo.variables.base import VariableTracker
+from torch._dynamo.variables.user_defined import UserDefinedClassVariable
 from torch.overrides import TorchFunctionMode
 from torch.utils import backend_registration
 
 KINDS = ("cuda", "mps", "xpu", "hpu", "npu", "mtia", "ipu", "spyre")
 _CPU = torch.device("cpu")
+_TYPES_OF_CUDA = "torch.cuda."
 _MENTION = re.compile(rf"\b(?:{'|'.join(KINDS)})\b")
 _NAMED = re.compile(rf"(?:[\"']|device string: )({'|'.join(KINDS)})\b")
 _DEVICE_WORDS = re.compile(
@@ -87,13 +90,20 @@ class Redirector:
         return self._absent[kind]
 
     def replace(self, value: Any) -> Any:
-        """The CPU for an absent device, given as a `torch.device` or as a string; anything else as it is."""
+        """The CPU for an absent device, given as a `torch.device` or as a string; anything else as it is.
+
+        Types of tensors, `torch.cuda.LongTensor` or its name, are those of the CPU.
+        """
         if isinstance(value, torch.device):
             return _CPU if self.is_absent(value.type) else value
+        if type(value) is _LegacyType:
+            return value.on_cpu
         if type(value) is str:
             kind, _, index = value.partition(":")
             if kind in KINDS and (not index or index.isdigit()) and self.is_absent(kind):
                 return "cpu"
+            if value.startswith(_TYPES_OF_CUDA) and self.is_absent("cuda"):
+                return f"torch.{value.removeprefix(_TYPES_OF_CUDA)}"
         return value
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -148,8 +158,20 @@ class Redirector:
                 args, kwargs = redirector.arguments(args, kwargs)
             return before(self, kind, target, args, kwargs, *rest, **named)
 
+        as_argument, as_constructor = UserDefinedClassVariable.as_proxy, UserDefinedClassVariable.call_function
+
+        def as_proxy(self: Any) -> Any:
+            return f"torch.{self.value.__name__}" if type(self.value) is _LegacyType else as_argument(self)
+
+        def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
+            if type(self.value) is _LegacyType:
+                return VariableTracker.build(tx, self.value.on_cpu).call_function(tx, args, kwargs)
+            return as_constructor(self, tx, args, kwargs)
+
         with contextlib.ExitStack() as stack:
             stack.enter_context(_replaced(tracer, "create_proxy", create_proxy))
+            stack.enter_context(_replaced(UserDefinedClassVariable, "as_proxy", as_proxy))
+            stack.enter_context(_replaced(UserDefinedClassVariable, "call_function", call_function))
             for name, method in self._methods():
                 stack.enter_context(_replaced(torch.Tensor, name, method))
             for owner, name, value in self._find_legacy_types():
@@ -163,7 +185,12 @@ class Redirector:
             args, kwargs = self.arguments(args, kwargs)
             return _to(tensor, *args, **kwargs)
 
+        def as_type(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+            args, kwargs = self.arguments(args, kwargs)
+            return _type(tensor, *args, **kwargs)
+
         yield "to", to
+        yield "type", as_type
         for kind in KINDS:
             if hasattr(torch.Tensor, kind) and self._is_missing(kind):
                 yield kind, self._noted(kind, lambda tensor, *args, **kwargs: tensor)
@@ -173,6 +200,7 @@ class Redirector:
         found: list[tuple[Any, str, Any]] = [
             (torch, "set_default_device", self._set_default_device),
             (torch, "Generator", self._generator_class()),
+            (torch, "set_default_tensor_type", lambda kind: _set_default_tensor_type(self.replace(kind))),
         ]
         for kind in KINDS:
             module = getattr(torch, kind, None)
@@ -183,10 +211,13 @@ class Redirector:
         return [*found, *self._find_legacy_types()]
 
     def _find_legacy_types(self) -> Iterator[tuple[Any, str, Any]]:
-        """`torch.cuda.LongTensor` and its like, which make tensors of a device, as those of the CPU."""
+        """`torch.cuda.LongTensor` and its like, which make tensors of a device: they make such of the CPU.
+
+        No tensor is one of theirs, as `torch.cuda.is_available()` says: `isinstance` chooses what it does without them.
+        """
         for name in vars(torch.cuda) if self._is_missing("cuda") else ():
             if name.endswith("Tensor") and hasattr(torch, name):
-                yield torch.cuda, name, getattr(torch, name)
+                yield torch.cuda, name, _LegacyType(name, (), {"on_cpu": getattr(torch, name)})
 
     def _noted(self, kind: str, stand_in: Any) -> Any:
         """The stand-in, and a note when it is used. Classes stay classes, for annotations and `isinstance`."""
@@ -229,6 +260,18 @@ class _RedirectMode(TorchFunctionMode):
 class _GeneratorType(type(torch.Generator)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, _Generator)
+
+
+class _LegacyType(type):
+    """The kind of `torch.cuda.FloatTensor` where there is no CUDA."""
+
+    on_cpu: Any
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.on_cpu(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return False
 
 
 class _Handle:
@@ -299,6 +342,8 @@ _STAND_INS: dict[str, Any] = {
 }
 
 _to = torch.Tensor.to
+_type = torch.Tensor.type
+_set_default_tensor_type = torch.set_default_tensor_type
 _set_default_device = torch.set_default_device
 _Generator = torch.Generator
 
