@@ -13,7 +13,7 @@ from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.targets.building import BuildError
 from inductor_debug.capture.targets.target_builder import Load, TargetBuilder
-from inductor_debug.capture.tensors.fake_mode import is_fake
+from inductor_debug.capture.tensors.fake_mode import MemoryBoundError, building, is_fake
 from inductor_debug_schema import JobRequest, Location, Stage, TargetSetting
 
 pytestmark = pytest.mark.torch
@@ -231,3 +231,16 @@ def test_a_build_error_says_what_was_being_made() -> None:
         return ""
 
     assert in_child(work)[0] == "inputs of the directive raised ZeroDivisionError: division by zero"
+
+
+def test_the_bound_of_real_tensors_counts_what_is_still_there() -> None:
+    mebibyte = 1 << 18
+    with building(BuildMode.REAL, None, 10 << 20):
+        for _ in range(8):
+            gone = torch.zeros(4 * mebibyte)
+        kept = torch.nn.Parameter(torch.zeros(3 * mebibyte))
+        with pytest.raises(MemoryBoundError, match="more than 10 MiB"):
+            torch.zeros(4 * mebibyte)
+        del gone
+        torch.zeros(6 * mebibyte)
+        assert kept.shape == (3 * mebibyte,)

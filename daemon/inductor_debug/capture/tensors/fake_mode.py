@@ -7,6 +7,7 @@ Private names read in torch 2.11 to 2.13: `torch._subclasses.fake_tensor` (`Fake
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import torch
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from inductor_debug.capture.running.target import BuildMode
@@ -23,6 +25,10 @@ from inductor_debug.capture.weightless.mode import WeightlessMode
 
 SMALL_CONSTANT = 16384
 """Elements up to which `FAKE_WITH_REAL_CONSTANTS` keeps a constant's values."""
+
+
+_MOST_KEPT = 4096
+"""Real tensors that are counted until those which are gone are looked for."""
 
 
 class SlowWithoutValuesError(RuntimeError):
@@ -148,27 +154,35 @@ def _raised_in_torch(error: BaseException) -> bool:
 
 
 class _MemoryBound(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the bytes that factories and copies make, before they make them where that can be known."""
+    """Counts the bytes of what factories and copies made and is still there, before they make more."""
 
     supports_higher_order_operators = True
 
     def __init__(self, limit: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._left = limit
         self._limit = limit
+        self._taken = 0
+        self._made: list[tuple[StorageWeakRef, int]] = []
+        self._most_kept = _MOST_KEPT
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         sizes = args[0] if args and isinstance(args[0], (list, tuple)) else None
-        if sizes and all(isinstance(size, int) for size in sizes):
-            self._take(sizes, (kwargs or {}).get("dtype"))
-        return func(*args, **(kwargs or {}))
+        if not sizes or not all(isinstance(size, int) for size in sizes):
+            return func(*args, **(kwargs or {}))
+        count = math.prod(sizes) * ((kwargs or {}).get("dtype") or torch.get_default_dtype()).itemsize
+        self._take(count)
+        made = func(*args, **(kwargs or {}))
+        if isinstance(made, torch.Tensor):
+            self._made.append((StorageWeakRef(made.untyped_storage()), count))  # type: ignore[no-untyped-call]
+        return made
 
-    def _take(self, sizes: Any, dtype: torch.dtype | None) -> None:
-        count = (dtype or torch.get_default_dtype()).itemsize
-        for size in sizes:
-            count *= size
-        self._left -= count
-        if self._left < 0:
+    def _take(self, count: int) -> None:
+        if self._taken + count > self._limit or len(self._made) > self._most_kept:
+            self._made = [item for item in self._made if not item[0].expired()]  # type: ignore[no-untyped-call]
+            self._taken = sum(taken for _, taken in self._made)
+            self._most_kept = 2 * len(self._made) + _MOST_KEPT
+        if self._taken + count > self._limit:
             raise MemoryBoundError(
                 f"real tensors would take more than {self._limit >> 20} MiB, and fake ones do not suffice here"
             )
+        self._taken += count

@@ -30,6 +30,7 @@ from inductor_debug.capture.inference.specs.specs import (
     SpecArgument,
     TensorSpec,
 )
+from inductor_debug.capture.tensors.fake_mode import is_too_large
 
 _SECONDS = 4.0
 _MOST_RUNS = 240
@@ -73,7 +74,10 @@ def judged(trials: Trials, plan: CallPlan, best: TrialOutcome, *, precision_know
     deadline = time.process_time() + _SECONDS
     for _ in range(_RESTARTS):
         case = _Case(trials, plan, best, deadline)
-        judgement = case.judge()
+        try:
+            judgement = case.judge()
+        except _UnknownError:
+            return Judgement()
         judgement.is_about_dtypes = case.is_about_dtypes
         if judgement.blamed is not None and not precision_known and case.is_about_dtypes:
             return Judgement()
@@ -82,6 +86,10 @@ def judged(trials: Trials, plan: CallPlan, best: TrialOutcome, *, precision_know
             return judgement
         best = further
     return Judgement(furthest=best)
+
+
+class _UnknownError(Exception):
+    """A call was not run for reasons of our own."""
 
 
 class _Case:
@@ -117,7 +125,7 @@ class _Case:
             tried.add(guess)
             if self._spent():
                 return Judgement()
-            outcome = self._trials.run(guess)
+            outcome = self._run(guess)
             if outcome.error is None:
                 return Judgement(runs=guess)
             if is_further(outcome, best):
@@ -141,7 +149,7 @@ class _Case:
         for guess in filter(self._plan.allows, itertools.chain(sizes, kinds)):
             if self._spent():
                 return Judgement()
-            outcome = self._trials.run(guess)
+            outcome = self._run(guess)
             if outcome.error is None:
                 return Judgement(runs=guess)
             if is_further(outcome, best):
@@ -187,11 +195,22 @@ class _Case:
         What is refused may then be that value alone, and another guess for the other inputs may avoid it.
         """
         for size in variations.single_sizes(self._best.guess):
-            if size.name and not any(self._is_here(self._trials.run(size.at(size.usual * times))) for times in (2, 3)):
+            if size.name and not any(self._is_here(self._run(size.at(size.usual * times))) for times in (2, 3)):
                 refused = self._refused(size.at(size.usual * 2))
                 if refused is not None and refused.is_about_sizes and all(refused.sources_of_sides):
                     return True
         return False
+
+    def _run(self, guess: Guess) -> TrialOutcome:
+        """Runs another call.
+
+        Raises:
+            _UnknownError: it would take too much memory, so that it may be the one which would have come further.
+        """
+        outcome = self._trials.run(guess)
+        if outcome.error is not None and is_too_large(outcome.error):
+            raise _UnknownError
+        return outcome
 
     def _is_here(self, outcome: TrialOutcome) -> bool:
         return outcome.place == self._best.place and outcome.part == self._best.part
@@ -221,7 +240,7 @@ class _Case:
 
     def _comes_as_far(self, guess: Guess, first: RefusedCall) -> bool:
         """Whether another call meets the same."""
-        refused = self._refused(guess) if self._trials.run(guess).place == self._best.place else None
+        refused = self._refused(guess) if self._run(guess).place == self._best.place else None
         return refused is not None and refused.is_like(first)
 
     def _is_about_size(self, guess: Guess) -> bool:
@@ -276,7 +295,7 @@ class _Case:
         batches = {spec.dims[0] for _, spec in guess.tensors() if spec.dims}
         for size in self._single_sizes(guess):
             for times in (2, 3) if size.name not in batches else ():
-                outcome = self._trials.run(size.at(size.usual * times))
+                outcome = self._run(size.at(size.usual * times))
                 if self._spent() or outcome.error is None or is_further(outcome, self._best):
                     return False
                 again = self._refused(outcome.guess) if self._is_here(outcome) else None
@@ -324,7 +343,7 @@ class _Case:
 
     def _volumes_at(self, guess: Guess) -> tuple[int, int] | None:
         """How many elements there are, and how many are asked for; None where another place refuses."""
-        refused = self._refused(guess) if not self._spent() and self._is_here(self._trials.run(guess)) else None
+        refused = self._refused(guess) if not self._spent() and self._is_here(self._run(guess)) else None
         if refused is None or refused.pair is None or not refused.is_like(self._here[0]):
             return None
         elements, asked = refused.pair
@@ -335,7 +354,7 @@ class _Case:
         other = fitting(size.usual, elements, asked)
         if not isinstance(other, int) or isinstance(other, bool):
             return other
-        outcome = self._trials.run(size.at(other))
+        outcome = self._run(size.at(other))
         return None if outcome.error is not None and not is_further(outcome, self._best) else outcome.guess
 
     def _never_meets(self, side: int) -> Judgement:
@@ -350,7 +369,7 @@ class _Case:
                 return decided
             if met is not None:
                 followed.append(names[0])
-                blamed = blamed or self._trials.run(axis.nearest or guess)
+                blamed = blamed or self._run(axis.nearest or guess)
         # Of two sizes that may be chosen freely a product can be anything; likely both are one.
         for names in itertools.combinations(followed, 2):
             if decided := self._met(self._reading(guess, names, side).meets()):
@@ -362,7 +381,7 @@ class _Case:
         if isinstance(met, Guess) and not self._plan.allows(met):
             return None
         if isinstance(met, Guess):
-            outcome = self._trials.run(met)
+            outcome = self._run(met)
             return Judgement(runs=met) if outcome.error is None else Judgement(furthest=outcome)
         return Judgement() if met is False or self._spent() else None
 
@@ -376,7 +395,7 @@ class _Case:
             other = guess.with_sizes(**dict.fromkeys(names, value))
             if self._spent():
                 return None, other
-            outcome = self._trials.run(other)
+            outcome = self._run(other)
             if outcome.error is None or is_further(outcome, self._best):
                 return wanted, other
             if not self._is_here(outcome):
