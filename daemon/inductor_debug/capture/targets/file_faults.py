@@ -37,6 +37,7 @@ from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.source.text_lines import utf16_length
 
 _WEIGHTS_HINT = " Checks need no weights: build the model without loading them, or give another target."
+_WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".h5", ".npz", ".npy", ".tar", ".pkl", ".model")
 _DEFINES = ("def ", "async def ", "class ")
 _OFFLINE_HINT = " The analysis never downloads anything; build the model from a configuration instead."
 
@@ -69,8 +70,11 @@ def syntax_finding(path: str, text: str, error: Exception) -> Finding:
     return _finding("syntax-error", f"The file cannot be parsed: {words}.", Location(path, _null_range(text)))
 
 
-_OF_THE_CODE = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError)
-"""What is raised again wherever the same code meets the same libraries; other exceptions may come of the machine."""
+_OF_THE_CODE = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError),
+    FileNotFoundError,
+)
+"""What is raised again wherever the same code meets the same libraries and files; others may come of the machine."""
 
 
 def raised_finding(
@@ -208,7 +212,7 @@ def _hint(error: BaseException) -> str:
     words = str(error)
     if "huggingface" in words.lower() or "offline mode" in words.lower():
         return _OFFLINE_HINT
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and str(error.filename).lower().endswith(_WEIGHTS):
         return _WEIGHTS_HINT
     return ""
 

@@ -369,8 +369,11 @@ class TargetBuilder:
     def _build_on(self, candidate: Candidate, load: Load) -> BuiltTarget:
         load.modules.activate()
         seed_host(self._seed)
+        known = len(load.notes)
         with self._user_code(load, recording=False):
-            return build_target(candidate, load.mode, load.fake_mode, load.declarations)
+            target = build_target(candidate, load.mode, load.fake_mode, load.declarations)
+        target.notes += load.notes[known:]
+        return target
 
 
 def _is_more_worth(error: BaseException) -> bool:
