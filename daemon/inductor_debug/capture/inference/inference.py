@@ -450,7 +450,8 @@ class Inference:
         assert outcome.error is not None
         made = way.construction
         invented, kinds = bool(made.invented), made.invented_kinds
-        return is_evident(outcome.error, self._around.names, outcome.guess, invented=invented, kinds=kinds)
+        known, code = self._around.names, made.has_invented_code
+        return is_evident(outcome.error, known, outcome.guess, invented=invented, kinds=kinds, code=code)
 
     def _search(
         self,

@@ -87,7 +87,7 @@ class Surroundings:
     @cached_property
     def names(self) -> KnownNames:
         """What the file may define or set later than it has been executed."""
-        return KnownNames(self.tree, self.module)
+        return KnownNames(self.tree, self.module, self.path, self.project_root)
 
     def is_part(self, name: str) -> bool:
         """Whether another class of the file names this one: it is called as that one calls it."""

@@ -9,7 +9,7 @@ import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -17,8 +17,10 @@ import torch
 from inductor_debug.capture.failures.failed_statement import last_frame
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.inference.completing import completed
+from inductor_debug.capture.inference.construction.call_sites import calls_in
 from inductor_debug.capture.inference.construction.construction import Construction, constructions
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
+from inductor_debug.capture.inference.construction.set_later import SetLater, attributes_set_later
 from inductor_debug.capture.inference.judging.contradiction import is_further
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.negative_cache import NotInferableError
@@ -63,7 +65,20 @@ class Ways:
             if instances:
                 yield Way(lambda: instances[0], Construction(source="an instance"))
             for made in constructions(value, around.module, around.tree, around.path, around.project_root):
-                yield Way(functools.partial(made.call, value), made)
+                whole = replace(made, invented=(*made.invented, *self._later.made_up))
+                yield Way(functools.partial(self._made, whole), whole)
+
+    @functools.cached_property
+    def _later(self) -> SetLater:
+        """What is set on objects of the class after they are built."""
+        around = self._around
+        sites = calls_in(around.tree, around.module, around.path, around.project_root)
+        place = (around.path, around.project_root)
+        return attributes_set_later(self._subject.value, around.module, around.tree, *place, sites)
+
+    def _made(self, made: Construction) -> Any:
+        """An object of the class, with what is set on it later."""
+        return self._later.on(made.call(self._subject.value))
 
     def numbered(self, number: int, changes: Changes) -> Way | None:
         """One of the ways, with other values for some arguments; None where there are fewer."""
@@ -73,7 +88,7 @@ class Ways:
     def changed(self, way: Way, changes: Changes) -> Way:
         """A way with other values for some arguments."""
         made = way.construction.changed(dict(changes))
-        return Way(functools.partial(made.call, self._subject.value), made, changes)
+        return Way(functools.partial(self._made, made), made, changes)
 
     def built(self, way: Way) -> tuple[Trials, Way]:
         """The model of a way to run guesses on; where its constructor raises, of the same way with what that misses.

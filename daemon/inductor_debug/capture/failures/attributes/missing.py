@@ -56,7 +56,7 @@ def missing_attributes(
             if attributes is not None:
                 unknown = [read for read in reads if attributes.lack(read.attr)]
                 found += [MissingAttribute(read, node.name, attributes.nearest(read.attr)) for read in unknown]
-    elsewhere = _in_other_files({item.node.attr for item in found}, path, project_root)
+    elsewhere = known_elsewhere({item.node.attr for item in found}, path, project_root)
     return [item for item in found if item.node.attr not in elsewhere]
 
 
@@ -84,6 +84,12 @@ def _reads(node: ast.ClassDef) -> Iterator[ast.Attribute]:
                     yield from _unguarded(statement, own)
 
 
+def unset_reads(node: ast.ClassDef, kind: type) -> set[str]:
+    """The attributes that methods of a class read of their own object, and that nothing in its own text gives it."""
+    declared = {*dir(kind), *of_class(node).own}
+    return {read.attr for read in _reads(node) if read.attr not in declared and not _is_private(read.attr)}
+
+
 def _unguarded(node: ast.AST, own: str) -> Iterator[ast.Attribute]:
     if isinstance(node, ast.ClassDef) or _takes(node, own):
         return
@@ -108,7 +114,7 @@ def _catches(handler: ast.ExceptHandler) -> bool:
     return any(item is None or getattr(item, "id", "") in _CATCHING for item in items)
 
 
-def _in_other_files(names: set[str], path: str, project_root: str) -> set[str]:
+def known_elsewhere(names: set[str], path: str, project_root: str) -> set[str]:
     """Those of some names that another Python file below a folder has in it; all where there are too many files."""
     if not names:
         return set()

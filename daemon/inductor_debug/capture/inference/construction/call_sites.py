@@ -13,6 +13,7 @@ import contextlib
 import functools
 import itertools
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +22,13 @@ from typing import Any
 
 from inductor_debug.capture.inference.construction.composition import main_configuration
 from inductor_debug.capture.inference.construction.configuration_files import parsed
-from inductor_debug.capture.inference.construction.project_files import files_of, names_of, text_of_file
+from inductor_debug.capture.inference.construction.project_files import (
+    files_of,
+    folders_around,
+    names_of,
+    text_of_file,
+    tree_of_text,
+)
 from inductor_debug.capture.inference.construction.written_examples import examples_in_docstrings, examples_in_readmes
 from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import Follower
@@ -36,6 +43,7 @@ _MOST_CALLERS = 2
 _MOST_TIMES = 3
 _MOST_COMPUTED = 60
 _FURTHEST = 4
+_FURTHEST_IN_PROJECT = 1
 _SECONDS = 1.0
 _SECONDS_IN_PROJECT = 0.15
 _MOST_FILES = 400
@@ -268,7 +276,9 @@ def _instance(reached: _Reached, called: str, owner: Function) -> Any:
     return reached.receiver if known else SimpleNamespace()
 
 
-def calls_in_project(root: str, path: str, name: str, namespace: Mapping[str, Any] | None = None) -> Iterator[Call]:
+def calls_in_project(
+    root: str, path: str, name: str, namespace: Mapping[str, Any] | None = None, depth: int = 0
+) -> Iterator[Call]:
     """The calls of `name` in the other files of the project; bounded in files and processor time whatever the load.
 
     Args:
@@ -276,9 +286,10 @@ def calls_in_project(root: str, path: str, name: str, namespace: Mapping[str, An
         path: the file that defines `name`.
         name: what is called.
         namespace: of the file at `path`, where it is executed: others import what they call `name` with from it.
+        depth: how many calls lead there from the one that was looked for first.
     """
-    for sites in _sites_in_project(root, path, name, namespace or {}):
-        yield from sites.of(name)
+    for sites, called in _sites_in_project(root, path, name, namespace or {}, depth):
+        yield from sites.of(called)
 
 
 def set_later(root: str, path: str, name: str, sites: CallSites, module: ModuleType) -> Names:
@@ -292,33 +303,46 @@ def set_later(root: str, path: str, name: str, sites: CallSites, module: ModuleT
         module: what that file gave when it was executed.
     """
     found = sites.set_after(name)
-    for others in _sites_in_project(root, path, name, vars(module)):
-        found = {**others.set_after(name), **found}
+    for others, called in _sites_in_project(root, path, name, vars(module), 0):
+        found = {**others.set_after(called), **found}
     return found
 
 
-def _sites_in_project(root: str, path: str, name: str, namespace: Mapping[str, Any]) -> Iterator[CallSites]:
-    """The other files of the project that call `name` of the file at `path`."""
+def _sites_in_project(
+    root: str, path: str, name: str, namespace: Mapping[str, Any], depth: int
+) -> Iterator[tuple[CallSites, str]]:
+    """The other files of the project that call `name` of the file at `path`, and what they call it."""
     deadline = time.process_time() + _SECONDS_IN_PROJECT
-    marker = f"{name}("
-    for number, file in enumerate(_nearest_first(root, path)):
-        if number >= _MOST_FILES or time.process_time() > deadline:
+    every = _called_as(root, path, name)
+    for file in itertools.islice(_nearest_first(root, path), _MOST_FILES):
+        if time.process_time() > deadline:
             return
         text = text_of_file(file) if file != path else ""
+        called = [item for item in every if f"{item}(" in text]
         try:
-            if marker in text:
-                tree = ast.parse(text)
-                if any(isinstance(item, Function | ast.ClassDef) and item.name == name for item in tree.body):
-                    continue  # it has something of its own that is called so
-                imports = list(_imports_of(tree, file, root))
-                named = [other for node, other in imports if any(item.name in (name, "*") for item in node.names)]
-                if any(other != path and _defines(other, name) for other in named):
-                    continue  # it calls another file's
-                taken = [node for node, other in imports if other == path]
-                names = {**names_of(tree), **_taken(taken, namespace), "__file__": file}
-                yield CallSites(tree, names)
+            tree = tree_of_text(text) if called else ast.Module([], [])
         except (SyntaxError, ValueError, RecursionError):
             continue
+        own = {item.name for item in tree.body if isinstance(item, Function | ast.ClassDef)}
+        imports = list(_imports_of(tree, file, root))
+        named = [other for node, other in imports if any(item.name in (name, "*") for item in node.names)]
+        called = [item for item in called if item not in own]  # it has something of its own that is called so
+        if not called or any(other != path and _defines(other, name) for other in named):
+            continue  # it calls another file's
+        taken = [node for node, other in imports if other == path]
+        names = {**names_of(tree, file, root), **_taken(taken, namespace), "__file__": file}
+        further = functools.partial(calls_in_project, root, file, depth=depth + 1)
+        sites = CallSites(tree, names, further if depth < _FURTHEST_IN_PROJECT else None)
+        yield from ((sites, item) for item in called)
+
+
+@functools.lru_cache(maxsize=64)
+def _called_as(root: str, path: str, name: str) -> tuple[str, ...]:
+    """What the project calls `name`: so, and by what it is imported as."""
+    found, written = [name], re.compile(rf"\b{re.escape(name)} as (\w+)")
+    for file in itertools.islice(_nearest_first(root, path), _MOST_FILES):
+        found += written.findall(text_of_file(file))
+    return tuple(dict.fromkeys(found))
 
 
 def _nearest_first(root: str, path: str) -> Iterator[str]:
@@ -330,10 +354,7 @@ def _nearest_first(root: str, path: str) -> Iterator[str]:
 
 def _imports_of(tree: ast.Module, file: str, root: str) -> Iterator[tuple[ast.ImportFrom, str]]:
     """The files of the project that a file at `file` imports names from, the nearest each time."""
-    folder = os.path.dirname(file)
-    around = [folder]
-    while folder != root and (folder := os.path.dirname(folder)).startswith(root):
-        around.append(folder)
+    around = folders_around(file, root)
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module:
             bases = around[node.level - 1 : node.level] if node.level else around

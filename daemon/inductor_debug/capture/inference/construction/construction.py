@@ -146,7 +146,7 @@ def constructions(
         return
     parameters += handed_on(kind)
     builder = _Builder(module, calls_in(tree, module, path, project_root), kind, ConfigurationFiles(path, project_root))
-    required = any(item.default is inspect.Parameter.empty for item in parameters)
+    required = any(item.default is inspect.Parameter.empty for item in parameters) or signatures.takes_more(kind)[0]
     open_calls: list[_WrittenCall] = []
     seen: set[str] = set()
     for call in _written_calls(builder, parameters, tree, required=required):
@@ -223,7 +223,8 @@ class _Builder:
     ) -> Construction:
         """One construction from a call's known arguments."""
         self.files.used = None
-        given = {item.name: value for item, value in zip(parameters, args, strict=False)} | kwargs
+        positional = [item for item in parameters if item.kind is not inspect.Parameter.KEYWORD_ONLY]
+        given = {item.name: value for item, value in zip(positional, args, strict=False)} | kwargs
         arguments: list[SpecArgument] = []
         invented: list[str] = []
         known: dict[str, Any] = {}
@@ -236,7 +237,7 @@ class _Builder:
             optional = item.default is not inspect.Parameter.empty
             if value is UnknownError and optional and not demand.refutes(item.default):
                 known[item.name] = item.default
-                by_name = True
+                by_name = by_name or item in positional
                 continue
             if value is UnknownError:
                 spec: ConstantSpec = self.invent(item, known)
@@ -248,19 +249,18 @@ class _Builder:
                 if isinstance(spec, BuiltSpec) and spec.guessed:
                     invented.append(item.name)
             known[item.name] = value
-            by_name = by_name or item.kind is inspect.Parameter.KEYWORD_ONLY
-            arguments.append(SpecArgument(item.name, spec, by_name))
-        arguments += self._more([item.name for item in parameters], args, kwargs, by_name)
+            arguments.append(SpecArgument(item.name, spec, by_name or item not in positional))
+        rest = {name: value for name, value in kwargs.items() if name not in known}
+        arguments += self._more(args[len(positional) :], rest, by_name)
         return Construction(tuple(arguments), tuple(invented), source, numbers_in(known), self.files.used)
 
-    def _more(self, known: list[str], args: list[Any], kwargs: dict[str, Any], by_name: bool) -> list[SpecArgument]:
+    def _more(self, args: list[Any], kwargs: dict[str, Any], by_name: bool) -> list[SpecArgument]:
         """What a call gives beyond the parameters that have names; by position only where nothing goes by name."""
         positional, named = signatures.takes_more(self.kind)
-        rest = {name: value for name, value in kwargs.items() if name not in known and self._can_be_made(value)}
-        if named and rest:
-            return [SpecArgument(name, self._written(name, value), True) for name, value in rest.items()]
         told = positional and not by_name and all(map(self._can_be_made, args))
-        return [SpecArgument("", self._written("", value)) for value in (args[len(known) :] if told else ())]
+        more = [SpecArgument("", self._written("", value)) for value in args if told]
+        rest = {name: value for name, value in kwargs.items() if named and self._can_be_made(value)}
+        return [*more, *(SpecArgument(name, self._written(name, value), True) for name, value in rest.items())]
 
     def refuses_defaults(self, parameters: list[inspect.Parameter]) -> bool:
         """Whether the constructor cannot end with some default."""

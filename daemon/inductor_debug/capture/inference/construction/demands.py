@@ -173,7 +173,7 @@ class _Reader:
         if isinstance(node, ast.Attribute):
             if isinstance(node.value, ast.Name) and node.value.id == self.itself:
                 return self.attributes.get(node.attr)
-            owner = self.demand(node.value)
+            owner = self.given(node.value)
             known = _OF_SEQUENCES | _OF_MAPPINGS | _OF_TEXTS | _OF_MODULES
             return owner.of(node.attr) if owner is not None and node.attr not in known else None
         if isinstance(node, ast.Subscript) and (owner := self.demand(node.value)) is not None:

@@ -19,6 +19,8 @@ from inductor_debug.capture.inference.construction.invention import integer
 
 _WIDTH = re.compile(r"(.*_)?(emb\w*|words?|chars?|token)_?(dim\w*|size|width)")
 """What the width of a table of embeddings is called."""
+_MOST_TENSORS = 4
+"""Tensors in a list, which are counted by another argument perhaps: more than are used do no harm."""
 _FEWEST = 2
 """Modules in a list: one alone would show nothing of how they follow each other."""
 
@@ -65,6 +67,9 @@ def data_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -> 
     """The tensor or the array of NumPy that an argument is given; None where neither is asked for."""
     if demand.is_tensor:
         return tensor_for(demand, known, alternative)
+    if demand.item is not None and (demand.item.is_tensor or demand.item.fields.keys() == {"device"}):
+        one, count = tensor_for(demand.item, {}, alternative), max(demand.count, _MOST_TENSORS)
+        return StandIn(f"[{', '.join([one.text] * count)}]", lambda: [one.make() for _ in range(count)])
     if "array" not in demand.roles:
         return None
     if "optional" in demand.roles:

@@ -1,22 +1,34 @@
 """The other files of a project, read as text: which there are, and what their names plainly stand for.
 
-None of them is imported here; of what they import only what is imported anyway is looked at.
+None of them is imported here: what they import that nobody else does is read as text as well.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
+import itertools
 import os
+import re
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
 from inductor_debug.capture.inference.values.plain_values import Names
-from inductor_debug.capture.inference.values.symbolic_values import UnknownError
+from inductor_debug.capture.inference.values.symbolic_values import Options, UnknownError
 from inductor_debug.capture.runtime import foreign
 
 _LARGEST = 400_000
 """Bytes of a file that people write."""
+_CONVERSION = re.compile(
+    r"\b\w*(?:model|net)\w*\.(?:(?:double|half|bfloat16)\(\)|to\([^()\n]*torch\.(?:double|float64|half|float16|bfloat16)\b)"
+    r"|\bset_default_dtype\(torch\.(?!float32|float\b)|\bset_default_tensor_type\([^()\n]*(?:Double|Half)Tensor"
+)
+_MOST_FILES = 400
+_DEEPEST = 3
+"""How many files that import each other are read for one name."""
+_ASYNC = re.compile(r"\basync\s*=(?!=)")
 _FOREIGN = frozenset(("site-packages", "node_modules", "__pycache__", "venv", "env", "build", "dist"))
 
 
@@ -29,6 +41,7 @@ def files_of(root: str) -> Iterator[str]:
                 yield os.path.join(folder, file)
 
 
+@functools.lru_cache(maxsize=512)
 def text_of_file(path: str) -> str:
     """What a file says; empty where it cannot be read, or is larger than people write."""
     try:
@@ -40,21 +53,104 @@ def text_of_file(path: str) -> str:
         return ""
 
 
-def names_of(tree: ast.Module) -> Names:
-    """The plain constants and the functions of a file that is not executed, and what it imports that is imported."""
+@functools.lru_cache(maxsize=4)
+def converts_elsewhere(path: str, root: str) -> bool:
+    """Whether another file of the project gives what it calls a model, or all tensors, another precision."""
+    return any(
+        _CONVERSION.search(text_of_file(file)) is not None
+        for file in itertools.islice(files_of(root), _MOST_FILES)
+        if file != path
+    )
+
+
+def tree_of_text(text: str) -> ast.Module:
+    """The syntax of a file, also of one that was written before `async` was a keyword: `x.cuda(async=True)`.
+
+    Raises:
+        SyntaxError: it is not Python.
+        ValueError: it holds null bytes.
+        RecursionError: it is nested too deep.
+    """
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return ast.parse(_ASYNC.sub("non_blocking=", text))
+
+
+def names_of(tree: ast.Module, path: str = "", root: str = "", depth: int = 0) -> Names:
+    """The plain constants and the functions of a file that is not executed, and what it imports.
+
+    Of modules that are imported anyway all names are known, of other files of the project their plain constants.
+
+    Args:
+        tree: the file.
+        path: where it is; empty where it is no file of the project.
+        root: the project's folder.
+        depth: how many files import this one.
+    """
     found: Names = {}
     follower = Follower(found, {})
-    for node in tree.body:
+    for node in _statements(tree):
         if isinstance(node, ast.FunctionDef):
             found[node.name] = FollowedFunction(node)
         elif isinstance(node, ast.Import):
-            known = {item.asname or item.name: sys.modules.get(item.name) for item in node.names}
-            found.update({name: module for name, module in known.items() if module is not None and "." not in name})
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = foreign.namespace(sys.modules.get(node.module or ""))
-            found.update({item.asname or item.name: names[item.name] for item in node.names if item.name in names})
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            for item in node.names:
+                module = sys.modules.get(item.name) or _read_module(item.name, 0, path, root, depth)
+                if module is not None and "." not in (item.asname or item.name):
+                    found[item.asname or item.name] = module
+        elif isinstance(node, ast.ImportFrom):
+            loaded = sys.modules.get(node.module or "") if not node.level else None
+            module = loaded or _read_module(node.module or "", node.level, path, root, depth)
+            names = foreign.namespace(module)
+            for item in node.names:
+                if item.name == "*" and loaded is None:
+                    found.update(names)
+                elif item.name in names:
+                    found[item.asname or item.name] = names[item.name]
+        elif isinstance(node, ast.Assign) and all(isinstance(target, ast.Name) for target in node.targets):
             value = follower.or_unknown(node.value, {})
-            if value is not UnknownError:
-                found[node.targets[0].id] = value
+            # What a command line gives is known where its options are.
+            if value is not UnknownError and not (isinstance(value, Options) and not vars(value)):
+                found.update({target.id: value for target in node.targets if isinstance(target, ast.Name)})
     return found
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The statements of a file, and those of its main program, whose names functions of the file use."""
+    for node in tree.body:
+        if isinstance(node, ast.If) and "__main__" in ast.unparse(node.test):
+            yield from node.body
+        else:
+            yield node
+
+
+def _read_module(name: str, level: int, path: str, root: str, depth: int) -> SimpleNamespace | None:
+    """The plain constants of a file of the project that one at `path` imports, without executing it."""
+    if not path or depth >= _DEEPEST:
+        return None
+    around = folders_around(path, root)
+    for base in around[level - 1 : level] if level else around:
+        place = os.path.join(base, *name.split(".")) if name else base
+        for file in (f"{place}.py", os.path.join(place, "__init__.py")):
+            if os.path.isfile(file) and file != path:
+                return _constants_of(file, root, depth + 1)
+    return None
+
+
+@functools.lru_cache(maxsize=256)
+def _constants_of(file: str, root: str, depth: int) -> SimpleNamespace | None:
+    try:
+        names = names_of(tree_of_text(text_of_file(file)), file, root, depth)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    # Functions know the names of their own file only.
+    return SimpleNamespace(**{name: value for name, value in names.items() if not isinstance(value, FollowedFunction)})
+
+
+def folders_around(path: str, root: str) -> list[str]:
+    """The folder of a file and those around it, up to the project's, nearest first."""
+    folder = os.path.dirname(path)
+    around = [folder]
+    while folder != root and (folder := os.path.dirname(folder)).startswith(root):
+        around.append(folder)
+    return around

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from inductor_debug.capture.inference.usage import expression_kinds as read
 
+_OF_PATHS = frozenset(("join", "exists", "isfile", "isdir", "basename", "dirname", "abspath", "expanduser", "splitext"))
+"""Functions of `os.path`, which take texts."""
 _ROLES = {
     "tuple": ("sequence", "tuple"),
     "list": ("sequence",),
@@ -26,6 +28,8 @@ def roles_required_by(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
         yield from _required(node.test, holds=True)
     elif isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise):
         yield from _required(node.test, holds=False)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_PATHS:
+        yield from ((argument, "text") for argument in node.args if read.name_of(node.func.value) == "path")
 
 
 def needed_by(node: ast.AST) -> Iterator[ast.expr]:

@@ -40,7 +40,7 @@ from inductor_debug.capture.inference.specs.specs import (
     Spec,
     TensorSpec,
 )
-from inductor_debug.capture.inference.usage.usage import Usage
+from inductor_debug.capture.inference.usage.usage import IMAGE_RANK, Usage
 from inductor_debug.capture.inference.usage.walk import usages
 from inductor_debug.capture.inference.values.function_syntax import function_tree, source_lines
 from inductor_debug.capture.runtime import foreign
@@ -194,6 +194,8 @@ class _Reader:
             found[:0] = [spec for spec in by_name if spec.dtype == "int64" and fits(spec, usage)][:1]
         elif not usage.specs or (by_name and by_name[0].dtype != "float32"):
             found += [spec for spec in by_name if fits(spec, usage)]
+        if not usage.specs and IMAGE_RANK in usage.likely and by_name and len(by_name[0].dims) != IMAGE_RANK:
+            found[:0] = [TensorSpec(("B", 1, "H", "W"))]  # a mask beside an image
         for rank in (*usage.ranks, *range(max(usage.minimum, 2), 5), 1):
             if rank in GENERIC:
                 found.append(_with_names(TensorSpec(GENERIC[rank]), usage, self))
@@ -274,6 +276,9 @@ class _Reader:
         keys = [key for key in usage.parts if isinstance(key, str)]
         if keys:
             return [MappingSpec(tuple((key, self._element(key, usage.parts[key])) for key in keys))]
+        if usage.mapped:
+            values = usage.elements() or [Usage()] * 2
+            return [MappingSpec(tuple((str(number), self._element("", part)) for number, part in enumerate(values)))]
         if any(spec.dims[:1] == (usage.count,) for spec in argument_names.specs_for(name)):
             return []
         said = text.replace("typing.", "").replace("Optional[", "")

@@ -21,9 +21,11 @@ import torch
 from torch import nn
 
 from inductor_debug.capture.failures.attributes.known import Attributes
+from inductor_debug.capture.failures.attributes.missing import known_elsewhere
 from inductor_debug.capture.failures.attributes.setting import is_among
 from inductor_debug.capture.failures.failed_statement import last_frame
 from inductor_debug.capture.failures.fractional_sizes import refused_division
+from inductor_debug.capture.inference.construction.project_files import converts_elsewhere
 from inductor_debug.capture.inference.judging.doubts import is_computed
 from inductor_debug.capture.inference.judging.misplaced_names import (
     calls_instead_of_own,
@@ -51,6 +53,8 @@ class KnownNames:
 
     tree: ast.Module
     module: ModuleType
+    path: str
+    project_root: str
 
     @cached_property
     def later(self) -> frozenset[str]:
@@ -62,7 +66,7 @@ class KnownNames:
         """Whether the script around the classes chooses a precision, so that theirs is not what their code says."""
         script = [node for node in self.tree.body if not isinstance(node, _DEFINITIONS) or node.name == "main"]
         calls = (node for statement in script for node in ast.walk(statement) if isinstance(node, ast.Call))
-        return any(_called(call) in _PRECISIONS for call in calls)
+        return any(_called(call) in _PRECISIONS for call in calls) or converts_elsewhere(self.path, self.project_root)
 
     @cached_property
     def attributes(self) -> Attributes:
@@ -77,6 +81,7 @@ def is_evident(
     *,
     invented: bool,
     kinds: frozenset[Any] = frozenset(),
+    code: bool = True,
 ) -> bool:
     """Whether `error` comes of the code alone.
 
@@ -86,6 +91,7 @@ def is_evident(
         guess: what it was called with; None for a constructor.
         invented: whether arguments of the constructor were made up, so that its parts may be ours.
         kinds: the classes of modules among those.
+        code: whether modules or functions are among those, which make parts that the right ones do not.
     """
     if not user_frames(error):
         return False
@@ -100,7 +106,9 @@ def is_evident(
         return True
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
-        return type(error.obj) not in kinds and _is_missing(error, names, plain=plain, invented=invented)
+        return type(error.obj) not in kinds and _is_missing(
+            error, names, plain=plain, invented=invented, ours=invented and code
+        )
     misfits = isinstance(error, TypeError) and plain and raised.arguments_do_not_fit
     return misfits and (not invented or misfits_own_method(error))
 
@@ -151,15 +159,17 @@ def _has_method(kind: type, code: CodeType) -> bool:
     return getattr(vars(kind).get(code.co_name), "__code__", None) is code
 
 
-def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invented: bool) -> bool:
+def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invented: bool, ours: bool) -> bool:
     """Whether an object of the user's, or of a library's, has no such attribute and nobody gives it one."""
     name, owner = error.name, error.obj
     if not name:
         return False
     if isinstance(owner, nn.Module):
-        ours = invented and type(owner).__module__.startswith("torch.nn")
-        known = names.attributes.of(type(owner))
-        return not ours and known.lack(name)
+        if (ours and type(owner).__module__.startswith("torch.nn")) or not names.attributes.of(type(owner)).lack(name):
+            return False
+        # What a script sets on its model may have any name, but for what torch's own modules are asked for.
+        of_torch = type(owner).__module__.startswith("torch.")
+        return of_torch or not known_elsewhere({name}, names.path, names.project_root)
     if isinstance(owner, torch.Tensor):
         # A name that is far from any of a tensor's, or that lists have, asks for another kind of object.
         if any(hasattr(kind, name) for kind in _CONTAINERS):

@@ -193,7 +193,10 @@ def _by_area(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     if not got or got[0] <= 0:
         return
     side = (sizes["H"] * sizes["W"] * whole / got[0]) ** 0.5
-    for size in sorted(dict.fromkeys((*plan.image_sizes, *_SQUARES)), key=lambda item: abs(math.log(item / side))):
+    step = 2 if side < 64 else 8
+    near = range(int(side * 0.7) // step * step, int(side * 1.4), step)
+    known = dict.fromkeys((*plan.image_sizes, *_SQUARES, *(size for size in near if size >= 8)))
+    for size in sorted(known, key=lambda item: abs(math.log(item / side))):
         yield outcome.guess.with_sizes(H=size, W=size)
 
 

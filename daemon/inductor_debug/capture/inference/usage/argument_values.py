@@ -141,6 +141,9 @@ class ArgumentValues(ShapeChanges):
             chosen = self.value(node.slice)
             if chosen is not None:
                 chosen.usage.chooses(self.module(node.value))
+                if self.attribute_shape(node.value):
+                    chosen.usage.indexes = True
+                    chosen.takes([TensorSpec(("B",), "int64"), TensorSpec(("B", "T"), "int64")])
             return None
         key = self.key(node.slice)
         if key is not None:
@@ -188,6 +191,8 @@ class ArgumentValues(ShapeChanges):
         elif isinstance(node.func, ast.Name) and node.func.id in self.tracked:
             self.tracked[node.func.id].usage.role("callable")
             return None
+        if isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple") and len(arguments) == 1:
+            return arguments[0]
         if is_own_function(own := self.named_globally(node.func)):
             self.enter(own, None, node, arguments, named)
             return None
@@ -263,7 +268,8 @@ class ArgumentValues(ShapeChanges):
             if name in ("get", "pop") and node.args and isinstance(node.args[0], ast.Constant):
                 key = node.args[0].value
                 return Tracked(tracked.usage.part(key)) if isinstance(key, str) else None
-            return None
+            tracked.usage.mapped |= not node.args
+            return tracked if name == "values" else None
         tracked.usage.role("tensor")
         other = self.value(node.args[0]) if name in ("expand_as", "view_as", "reshape_as") and node.args else None
         if other is not None:

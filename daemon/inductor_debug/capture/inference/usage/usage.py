@@ -37,7 +37,7 @@ def is_own_function(value: Any) -> bool:
     return code is not None and not (is_installed(code.co_filename) or is_standard(code.co_filename))
 
 
-_IMAGE_RANK = 4
+IMAGE_RANK = 4
 
 
 @dataclass
@@ -50,8 +50,8 @@ class Usage:
     of a sequence. `roles` are "flag",
     "text", "number", "callable" and "tensor" as the code shows them, `names` what the code calls its dimensions.
     `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used. `weak` are specs
-    that broadcasting suggests. `fields` are the attributes of what is no tensor, `kind` is the class that it is said to
-    be.
+    that broadcasting suggests. `mapped` says that it is gone through as a mapping. `fields` are the attributes of what
+    is no tensor, `kind` is the class that it is said to be.
     """
 
     specs: list[TensorSpec] = field(default_factory=list)
@@ -68,6 +68,7 @@ class Usage:
     indexes: bool = False
     cast: bool = False
     weak: list[TensorSpec] = field(default_factory=list)
+    mapped: bool = False
     fields: dict[str, Usage] = field(default_factory=dict)
     kind: type | None = None
 
@@ -116,7 +117,7 @@ class Usage:
     def holds_images(self) -> bool:
         """Whether elements of it are images: nobody stacks those, so it is a sequence."""
         numbered = (part for key, part in self.parts.items() if isinstance(key, int))
-        return any(len(spec.dims) >= _IMAGE_RANK for part in numbered for spec in part.specs)
+        return any(len(spec.dims) >= IMAGE_RANK for part in numbered for spec in part.specs)
 
     def attribute(self, name: str) -> Usage | None:
         """What is kept under a name; None where that is rather something of a tensor's."""

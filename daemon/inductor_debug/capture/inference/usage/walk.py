@@ -11,11 +11,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from inductor_debug.capture.inference.specs import argument_names
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.usage.argument_values import ArgumentValues
 from inductor_debug.capture.inference.usage.local_names import WalkBudget, part_of
 from inductor_debug.capture.inference.usage.shape_steps import ShapeStep
-from inductor_debug.capture.inference.usage.usage import Tracked, Usage, own_class
+from inductor_debug.capture.inference.usage.usage import IMAGE_RANK, Tracked, Usage, own_class
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 from inductor_debug.capture.runtime import foreign
 
@@ -36,6 +37,10 @@ def usages(function: Any, owner: nn.Module | None) -> dict[str, Usage]:
         usage.kind = own_class(written.get(name), foreign.plain_function(function))
     budget = WalkBudget()
     UsageWalk(owner, budget).function(tree, {name: Tracked(usage) for name, usage in found.items()}, function)
+    for name, usage in found.items():
+        named = argument_names.specs_for(name)
+        if named and len(named[0].dims) == IMAGE_RANK and not usage.specs and not usage.ranks:
+            usage.likely.append(IMAGE_RANK)
     # Twice, as what is alike to one may be so to a third.
     for left, right in budget.alike * 2:
         left.shares_rank(right)

@@ -59,6 +59,8 @@ class PlainCalls(PlainValues):
                 return known
         function = self.value(node.func, names)
         args, kwargs = self.arguments(node, names)
+        if function is eval and len(args) == 1 and isinstance(args[0], str):
+            return self.value(ast.parse(args[0].strip(), mode="eval").body, names)
         return self.called(function, args, kwargs, node)
 
     def arguments(self, node: ast.Call, names: Names) -> tuple[list[Any], dict[str, Any]]:
@@ -88,6 +90,8 @@ class PlainCalls(PlainValues):
         """What a call gives, by what is known of the function."""
         if function in _COPIES and len(args) == 1:
             return own_copy(args[0])
+        if function is getattr and len(args) > 1 and type(args[1]) is str:
+            return self.attribute(args[0], args[1])
         if is_namespace(function):
             return SimpleNamespace(**kwargs)
         if function is vars and len(args) == 1 and isinstance(args[0], SimpleNamespace):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -90,7 +91,8 @@ class PlainValues:
             raise UnknownError from None
 
     def _constant(self, node: Any, names: Names) -> Any:
-        return node.value
+        # As the compiler does, for code that asks `name is "conv2d"`.
+        return sys.intern(node.value) if type(node.value) is str else node.value
 
     def _name(self, node: Any, names: Names) -> Any:
         found = names[node.id] if node.id in names else own_copy(self.namespace.get(node.id, _builtin(node.id)))

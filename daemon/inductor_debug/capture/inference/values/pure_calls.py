@@ -11,6 +11,7 @@ import builtins
 import itertools
 import math
 import operator
+import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from types import SimpleNamespace
@@ -25,6 +26,8 @@ _LARGEST = 1 << 24
 _HUGEST = 1 << 2048
 """Whole numbers beyond this one take time to compute with."""
 _LONGEST = 10_000
+_WIDE = re.compile(r"%[^a-zA-Z]*(?:\d{4}|\*)")
+"""What writes a text longer than anybody reads."""
 _MOST_ELEMENTS = {"numpy": 1 << 24, "torch": 1 << 28}
 """Of tensors that are made: numpy's have memory of their own."""
 _SECONDS_TO_LOOK = 0.2
@@ -111,6 +114,9 @@ def _is_small(kind: ast.operator, left: Any, right: Any) -> bool:
         return isinstance(count, int) and isinstance(whole, list | tuple | str) and count * len(whole) <= _LONGEST
     if isinstance(kind, ast.Div):
         return isinstance(left, PurePath)
+    if isinstance(kind, ast.Mod) and isinstance(left, str):
+        items = right if isinstance(right, tuple) else right.values() if type(right) is dict else (right,)
+        return _WIDE.search(left) is None and all(type(item) in _SCALARS for item in items)
     if isinstance(kind, ast.Mod) or not isinstance(left, list | tuple | str | dict | set):
         return False
     return len(left) + (len(right) if isinstance(right, list | tuple | str | dict | set) else 0) <= _LONGEST

@@ -1,0 +1,234 @@
+"""What the other files of a project tell of a class: how they build it, what they call it, what they set on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from forked import Job, analyze
+from inductor_debug_schema import FileStatus
+
+pytestmark = pytest.mark.torch
+
+NET = """
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width, depth):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Linear(width, width) for _ in range(depth)])
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+"""
+
+
+def analysed(folder: Path, files: dict[str, str]) -> Job:
+    """The analysis of `model.py` in a project of these files."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(dedent(text))
+    return analyze(folder / "model.py", root=folder, accelerator="none")
+
+
+def built(folder: Path, files: dict[str, str]) -> str:
+    """The arguments that the one class of `model.py` is built with, none of which was made up."""
+    (stage,) = analysed(folder, files).stages
+    assert stage.inferred is not None
+    assert stage.inferred.invented == []
+    return stage.inferred.init
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param(
+            {"train.py": "from model import Net\nfrom settings import small as c\nnet = Net(c['width'], c['depth'])"}
+            | {"settings.py": "small = {'width': 24, 'depth': 3}"},
+            id="constants of a module that nothing imports",
+        ),
+        pytest.param(
+            {"train.py": "from model import Net\nfrom data import *\nnet = Net(WIDTH, DEPTH)"}
+            | {"data/__init__.py": "from .sizes import WIDTH, DEPTH", "data/sizes.py": "WIDTH = 24\nDEPTH = 3"},
+            id="constants that a package hands on",
+        ),
+        pytest.param(
+            {"train.py": "import data.sizes as sizes\nfrom model import Net\nnet = Net(sizes.WIDTH, sizes.DEPTH)"}
+            | {"data/sizes.py": "WIDTH = DEPTH = 3\nWIDTH = 24"},
+            id="a module under another name",
+        ),
+        pytest.param({"train.py": "from model import Net as Network\nnet = Network(24, 3)"}, id="another name"),
+        pytest.param(
+            {
+                "nets/__init__.py": "from model import Net as small",
+                "train.py": "from nets import *\nnet = small(24, 3)",
+            },
+            id="another name that a package gives it",
+        ),
+        pytest.param(
+            {"train.py": "from model import Net\nnet = Net(24, 3)\nnet.cuda(async=True)"},
+            id="a script from before `async` was a keyword",
+        ),
+        pytest.param(
+            {"train.py": "import tables\nfrom model import Net\nnet = Net(*eval('tables.%s' % 'SMALL'))"}
+            | {"tables.py": "SMALL = (24, 3)"},
+            id="eval of a written name",
+        ),
+        pytest.param(
+            {"train.py": "import tables\nfrom model import Net\nnet = Net(*getattr(tables, 'SMALL'))"}
+            | {"tables.py": "SMALL = (24, 3)"},
+            id="getattr of a written name",
+        ),
+        pytest.param(
+            {"meta.py": "from model import Net\nclass Meta:\n    def __init__(self, w):\n        self.net = Net(w, 3)"}
+            | {"train.py": "from meta import Meta\nmeta = Meta(24)"},
+            id="what a class of another file is given in a third",
+        ),
+    ],
+)
+def test_a_class_is_built_as_the_project_builds_it(files: dict[str, str], tmp_path: Path) -> None:
+    assert built(tmp_path, {"model.py": NET, **files}) == "(24, 3)"
+
+
+def test_arguments_without_names_are_those_of_a_call(tmp_path: Path) -> None:
+    """Without them the layer would be called a fault of the class: `transpose` wants two."""
+    model = """
+    from torch import nn
+
+    class Transpose(nn.Module):
+        def __init__(self, *dims, contiguous=False):
+            super().__init__()
+            self.dims, self.contiguous = dims, contiguous
+
+        def forward(self, x):
+            return x.transpose(*self.dims)
+    """
+    files = {"model.py": model, "train.py": "from model import Transpose\nlayer = Transpose(1, 2)"}
+    assert built(tmp_path, files) == "(1, 2)"
+
+
+def test_arguments_that_are_handed_on_by_position_are_those_of_the_base(tmp_path: Path) -> None:
+    model = f"""{NET}
+class Wide(Net):
+    def __init__(self, *args):
+        super().__init__(*args, depth=2)
+"""
+    job = analysed(tmp_path, {"model.py": model, "train.py": "from model import Wide\nnet = Wide(48)"})
+    assert [stage.inferred.init for stage in job.stages if stage.target == "Wide" and stage.inferred] == ["(48,)"]
+
+
+def test_what_a_script_sets_on_its_model_is_there(tmp_path: Path) -> None:
+    model = """
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.linear = nn.Linear(width, width)
+
+        def forward(self, x):
+            if self.drop_path_prob > 0.0:
+                x = x * (1 - self.drop_path_prob)
+            return self.linear(x) * self.scale
+    """
+    script = """
+    from model import Net
+    from elsewhere import read
+
+    def main():
+        net = Net(24)
+        net.scale = read()
+        for epoch in range(3):
+            net.drop_path_prob = 0.2 * (epoch + 1) / 3
+    """
+    job = analysed(tmp_path, {"model.py": model, "train.py": script})
+    assert (job.status, job.findings) == (FileStatus.CLEAN, [])
+    assert [stage.report.state.value for stage in job.stages] == ["done"]
+    alone = tmp_path / "alone"
+    assert "capture-error" in {finding.rule for finding in analysed(alone, {"model.py": model}).findings}
+
+
+def test_a_checkpoint_that_is_not_there_is_left_out(tmp_path: Path) -> None:
+    model = """
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(8, 8)
+            state = torch.load("weights/net.pth", map_location="cpu")
+            self.load_state_dict({name[7:]: value for name, value in state["state_dict"].items()})
+
+        def forward(self, x):
+            return self.linear(x)
+
+    class Table(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = nn.Embedding.from_pretrained(torch.load("table.pt"))
+
+        def forward(self, x):
+            return self.table(x)
+    """
+    job = analysed(tmp_path, {"model.py": model})
+    assert [(stage.target, stage.report.state.value) for stage in job.stages] == [("Net", "done"), ("Table", "skipped")]
+    assert any("net.pth" in note for note in job.stages[0].report.notes), job.stages
+    assert "No such file or directory: 'table.pt'" in " ".join(job.stages[1].report.notes)
+
+
+@pytest.mark.parametrize(
+    ("forward", "signature"),
+    [
+        pytest.param(
+            "return self.table[t] * 2",
+            "t i64[batch]",
+            id="an index of a table",
+        ),
+        pytest.param(
+            "a, b = list(t.values())\n        return self.layer(a) + self.layer(b)",
+            "t {0: f32[batch, 8], 1: f32[batch, 8]}",
+            id="a mapping that is gone through",
+        ),
+    ],
+)
+def test_what_the_code_does_with_an_argument_says_what_it_is(forward: str, signature: str, tmp_path: Path) -> None:
+    model = f"""
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(8, 8)
+            self.register_buffer("table", torch.zeros(100, 8))
+
+        def forward(self, t):
+            {forward}
+    """.replace("\n        return self.layer", "\n            return self.layer")
+    (stage,) = analysed(tmp_path, {"model.py": model}).stages
+    assert stage.inferred is not None
+    assert stage.inferred.signature == signature
+
+
+def test_a_list_of_tensors_is_given_where_items_are_asked_for_their_device(tmp_path: Path) -> None:
+    model = """
+    import torch
+    from torch import nn
+
+    class Convolution(nn.Module):
+        def __init__(self, order, polynomials, width):
+            super().__init__()
+            self.order, self.polynomials = order, polynomials
+            self.device = polynomials[0].device
+            self.linear = nn.Linear(width, width).to(self.device)
+
+        def forward(self, x):
+            return sum(self.linear(self.polynomials[k] @ x) for k in range(self.order))
+    """
+    job = analysed(tmp_path, {"model.py": model})
+    assert [stage.report.state.value for stage in job.stages] == ["done"]
