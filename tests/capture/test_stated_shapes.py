@@ -97,3 +97,19 @@ def test_a_run_that_raises_says_nothing(tmp_path: Path) -> None:
 def test_the_names_of_free_sizes_and_what_is_broadcast_are_left_alone(tmp_path: Path) -> None:
     text = NET.replace("(B, T, D, 1)", "(B, D, T)").replace("y * 2  # (B, T, D)", "y.sum(1, keepdim=True)  # (B, T, D)")
     assert stated(tmp_path, text + GIVEN).findings == []
+
+
+@pytest.mark.parametrize(
+    ("words", "count"), [("of shape (B, T)", 1), ("of shape (B, T) or (B, T, C)", 0), ("the (k, i)", 0)]
+)
+def test_a_docstring_is_taken_at_its_word_where_it_states_one_shape(tmp_path: Path, words: str, count: int) -> None:
+    text = (
+        f'def run(x):\n    """Runs.\n\n    Args:\n        x: {words}\n    """\n    return x * 2\n\n\n'
+        "def example_inputs():\n    return (torch.randn(2, 3, 4),)\n\n\n"
+        "# inductor-debug: inputs=(torch.randn(2, 3, 4),)\ndef whole(x):\n    return run(x)\n"
+    )
+    found = stated(tmp_path, text).of("shape-annotation")
+    assert len(found) == count
+    assert [finding.message for finding in found] == [
+        "The docstring says that `x` is (B, T): it is [2, 3, 4], 3 sizes."
+    ] * count

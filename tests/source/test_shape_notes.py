@@ -58,6 +58,7 @@ def test_a_comment_that_states_a_shape_is_read(line: str, dims: tuple[str, ...])
         "y = f(x)  # z: (B, T, C)",
         "y = f(x)  # was (B, T, C) before",
         "y = f(x)  # see (Vaswani, 2017)",
+        "y = f(x)  # (which_is_typically_of_batch_size, T)",
         "y = f(x)  # inductor-debug: ignore[dtype, layout]",
         "y, z = f(x)  # (B, T, C)",
         "self.y = f(x)  # (B, T, C)",

@@ -51,6 +51,7 @@ _WEAK = frozenset({"q", "k", "v", "x", "y", "z", "i", "j", "a"})
 """Letters that may name values as well."""
 _JAXTYPING = "jaxtyping"
 _MOST_DIMENSIONS = 7
+_LONGEST_NAME = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ class _Reader:
         group = "dims" if found["dims"] else "times"
         words = re.split(r"," if group == "dims" else r"\s+[x×]\s+", found[group])
         dims = tuple(word.strip().replace(" ", "") for word in words if word.strip())
-        if not _are_sizes(dims, sizes):
+        if not are_sizes(dims, sizes):
             return None
         shown = text[found.start(group) - (group == "dims") : found.end()]
         place = self._comment_range(comment, found.start(group) - (group == "dims"), found.end())
@@ -239,7 +240,7 @@ class _Reader:
         )
 
 
-def _are_sizes(dims: Sequence[str], sizes: frozenset[str]) -> bool:
+def are_sizes(dims: Sequence[str], sizes: frozenset[str]) -> bool:
     """Whether words in brackets are sizes rather than names of something else, as in `(query, key)`."""
     if not 2 <= len(dims) <= _MOST_DIMENSIONS:
         return False
@@ -247,7 +248,7 @@ def _are_sizes(dims: Sequence[str], sizes: frozenset[str]) -> bool:
     for dim in dims:
         for word in re.findall(_NAME, dim):
             known = word in sizes or word.lower() in _SIZE_WORDS or _PARTS.search(word.lower()) is not None
-            if not known and len(word) > 3 and not word.isupper():
+            if len(word) > _LONGEST_NAME or (not known and len(word) > 3 and not word.isupper()):
                 return False
             strong += (known or word.isupper()) and word not in _WEAK
     # Numbers alone may be values, and `(0, 1)` is a range.

@@ -24,7 +24,7 @@ from inductor_debug.capture.inference.guessing.written_shapes import definite_sh
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
-from inductor_debug.source.shape_notes import FunctionNotes, ShapeNote, StatementNote, function_notes
+from inductor_debug.source.shape_notes import FunctionNotes, ShapeNote, StatementNote, are_sizes, function_notes
 from inductor_debug.source.text_lines import utf16_length
 
 _MOST_CALLS = 64
@@ -111,7 +111,8 @@ def _documented(notes: FunctionNotes, lines: Sequence[str]) -> Iterator[ShapeNot
     known = {note.named for note in notes.arguments}
     for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
         dims = definite_shape(argument.arg, document, None) if argument.arg not in known else None
-        place = _written_at(argument.arg, dims, lines, value) if dims is not None and len(dims) > 1 else None
+        surely = dims is not None and are_sizes(dims, notes.sizes)
+        place = _written_at(argument.arg, dims, lines, value) if dims is not None and surely else None
         if dims is not None and place is not None:
             yield ShapeNote(StatedBy.DOCSTRING, argument.arg, dims, f"({', '.join(dims)})", place)
 
