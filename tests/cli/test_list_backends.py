@@ -1,4 +1,4 @@
-"""`list-backends`: what torch knows in an interpreter, and what one of it lacks there."""
+"""`list-backends`: what torch knows in an interpreter, and what some of it lacks there."""
 
 from __future__ import annotations
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_ROUNDED_UP = 0.9995
+"""From this part of a unit on, three digits show a whole one."""
+_LONG = 999.5
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
@@ -21,9 +24,11 @@ def in_bytes(count: int) -> str:
 
 
 def in_seconds(seconds: float) -> str:
-    """`12.5 µs`, `3.2 ms`, `1.5 s`."""
+    """`12.5 µs`, `3.2 ms`, `1.5 s`, `1,200 s`: in the unit in which what is left after rounding has no power of ten."""
+    if seconds >= _LONG:
+        return f"{seconds:,.0f} s"
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= factor:
+        if seconds >= factor * _ROUNDED_UP:
             return f"{seconds / factor:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
 

@@ -34,12 +34,14 @@ COMMANDS = {
     ),
     "list-backends": Subcommand(
         "inductor_debug.cli.commands.upkeep.list_backends",
-        "list what models can be compiled and compared with, and what one of it lacks",
+        "list what models can be compiled and compared with, and what some of it lacks here",
     ),
     "explain": Subcommand("inductor_debug.cli.commands.explain", "say what a rule means and what to do about it"),
     "graph": Subcommand("inductor_debug.cli.commands.graph", "show the graphs that are captured of a target"),
     "tensors": Subcommand("inductor_debug.cli.commands.tensors", "list the tensors that are alive at a line"),
-    "analyze": Subcommand("inductor_debug.cli.commands.analyze", "sum up a target: statistics, constraints, guards"),
+    "analyze": Subcommand(
+        "inductor_debug.cli.commands.analyze", "sum up a target: statistics, guards, costs, memory, sizes, compile time"
+    ),
     "profile": Subcommand(
         "inductor_debug.cli.commands.measured.profile_run",
         "time real steps by kernel and by expression, or read a recorded trace",

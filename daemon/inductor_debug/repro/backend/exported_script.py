@@ -97,7 +97,6 @@ def exported_script(
         _INPUTS.format(one=one, each=each),
         check,
         header,
-        name=name,
         standard=["import pathlib"],
     )
     size = sum(node.op.startswith("call_") for node in graph.graph_module.graph.nodes)

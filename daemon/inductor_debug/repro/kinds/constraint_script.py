@@ -39,7 +39,7 @@ def constraint_drafts(look: RecordingLook, finding: Finding, header: Header, nam
     notes = [*header.notes, *_notes(found), *([f"the failure goes when {neighbour}"] if neighbour else [])]
     header = dataclasses.replace(header, notes=notes)
     for fake in (False, True) if _bytes(program) <= LARGEST_REAL else (True,):
-        text = script(program, constraint_check(found, profile, fake=fake), header, name=name)
+        text = script(program, constraint_check(found, profile, fake=fake), header)
         yield Reproducer(
             text, name, found.nodes_before, len(program.steps), found.attempts, neighbour=neighbour, foreign=foreign
         )

@@ -103,7 +103,7 @@ def memory_drafts(look: RecordingLook, finding: Finding, header: Header, name: s
         foreign = is_foreign(program)
         seen = [*notes, "an operator of the project's own is replaced by a stand-in"] if foreign else notes
         check = _check(program, profile, part.op, _table(whole, part, program, shown))
-        text = script(program, check, dataclasses.replace(header, notes=seen), name=name)
+        text = script(program, check, dataclasses.replace(header, notes=seen))
         yield Reproducer(text, name, len(recording.ops), len(program.steps), 1, neighbour=neighbour, foreign=foreign)
 
 

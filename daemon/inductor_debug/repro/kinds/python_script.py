@@ -176,7 +176,7 @@ def _alone(
     snippet: SourceSnippet, function: ast.FunctionDef | None, check: ScriptCheck, header: Header, name: str
 ) -> Reproducer:
     """The statement by itself."""
-    text = assembled(snippet.source, _one(snippet), check, header, name=name, **_rest(snippet))
+    text = assembled(snippet.source, _one(snippet), check, header, **_rest(snippet))
     return Reproducer(text, name, _size(function), 1, 1)
 
 
@@ -191,7 +191,7 @@ def _called(
     """The function with each of the `choices` of calls."""
     before, after = _size(function), len(function.body)
     for attempts, shown in enumerate(choices, start=1):
-        text = assembled(snippet.source, _several(snippet, shown), check, header, name=name, **_rest(snippet))
+        text = assembled(snippet.source, _several(snippet, shown), check, header, **_rest(snippet))
         yield Reproducer(text, name, before, after, attempts)
 
 

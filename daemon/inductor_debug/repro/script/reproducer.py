@@ -61,7 +61,7 @@ def written(
         UnprintableError: a step has no form as Python code.
         UnsavableError: values that are needed cannot be saved.
     """
-    text = script(program, check, header, name=name, recorded=recorded)
+    text = script(program, check, header, recorded=recorded)
     beside = values_beside(program, recorded)
     files = {}
     if beside:

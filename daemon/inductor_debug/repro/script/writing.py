@@ -45,10 +45,9 @@ def script(
     check: ScriptCheck,
     header: Header,
     *,
-    name: str,
     recorded: Mapping[str, torch.Tensor] | None = None,
 ) -> str:
-    """The whole file, to be saved as `name`.
+    """The whole file, which knows no name of its own: it is saved, and passed on, under many.
 
     Raises:
         UnprintableError: a step has no form as Python code.
@@ -64,7 +63,6 @@ def script(
         _inputs(program, seen),
         check,
         header,
-        name=name,
         definitions=stand_ins(program),
         standard=standard,
     )
@@ -76,7 +74,6 @@ def assembled(
     check: ScriptCheck,
     header: Header,
     *,
-    name: str,
     definitions: Sequence[str] = (),
     standard: Sequence[str] = (),
 ) -> str:
@@ -93,7 +90,7 @@ def assembled(
     needed = indent("\n".join(["import torch", *sorted(named)]), "    ")
     imports = "\n".join([*sorted(own), "", "try:", needed, *_WITHOUT_TORCH])
     parts = [
-        _docstring(header, check, name) + "\n\n" + imports,
+        _docstring(header, check) + "\n\n" + imports,
         *definitions,
         body,
         inputs,
@@ -125,7 +122,7 @@ if __name__ == "__main__":
     sys.exit(0 if found else 1)"""
 
 
-def _docstring(header: Header, check: ScriptCheck, name: str) -> str:
+def _docstring(header: Header, check: ScriptCheck) -> str:
     lines = [
         f"Fails:    {header.failure}",
         f"From:     {header.place}" + (f", target {header.target}" if header.target else ""),
@@ -136,7 +133,7 @@ def _docstring(header: Header, check: ScriptCheck, name: str) -> str:
         f"Checked:  {check.seeks}",
         f"Made:     by inductor-debug {inductor_debug.__version__} with torch {torch.__version__}, "
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
-        f"Run:      python {name}",
+        "Run:      python on this file, under any name",
         "Exit:     0 the failure reproduces, 1 it does not, 2 the script cannot run",
         *(f"Note:     {note}" for note in header.notes),
     ]
