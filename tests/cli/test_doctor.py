@@ -51,6 +51,25 @@ def test_without_torch_it_says_how_to_get_one_and_ends_with_2(command: Command, 
     assert " check " not in ran.out
 
 
+def test_a_torch_that_cannot_be_imported_is_told_as_such_and_of_no_line(command: Command, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
+    python = bare / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    packages = Path(subprocess.run([python, "-c", where], capture_output=True, text=True, check=True).stdout.strip())
+    for name, text in {
+        "torch/__init__.py": "raise ImportError('libcudnn.so.9: cannot open shared object file')",
+        "torch-2.13.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0\n",
+    }.items():
+        (packages / name).parent.mkdir()
+        (packages / name).write_text(text, encoding="utf-8")
+    ran = command("doctor", "--python", str(python))
+    assert ran.code == 2
+    assert "broken  check        torch cannot be imported in " in ran.out
+    assert "libcudnn.so.9: cannot open shared object file" in ran.out
+    assert f'→ {python} -c "import torch" says more' in ran.out
+
+
 def test_an_interpreter_that_is_not_there_is_the_end(command: Command) -> None:
     ran = command("doctor", "--python", "./nowhere/python")
     assert ran.code == 2

@@ -43,6 +43,8 @@ _EXTENSIONS = (
     ".local/share/code-server/extensions",
 )
 _EXTENSION = "inductor-debug.inductor-debug-*"
+_ENVIRONMENT = "environment"
+"""The rule of what is wrong around a model."""
 _MODEL = """import torch
 
 
@@ -101,7 +103,7 @@ class Doctor:
         needed = self._interpreter(facts), self._torch(facts)
         yield from needed
         if all(line.health is Health.GOOD for line in needed):
-            yield asyncio.run(_checked(settings))
+            yield asyncio.run(_checked(settings, facts.executable))
         yield self._accelerator(settings)
         yield self._triton(facts)
         yield self._compiler()
@@ -178,8 +180,11 @@ class Doctor:
         return HealthLine("editor", Health.GOOD, ", ".join(found), do)
 
 
-async def _checked(settings: Settings) -> HealthLine:
-    """Checks a model in a folder of its own, as every model is checked."""
+async def _checked(settings: Settings, python: str) -> HealthLine:
+    """Checks a model in a folder of its own, as every model is checked.
+
+    A torch that is installed and cannot be imported is met here first: that is no matter of a line of the model.
+    """
     pools = Pools(WorkerPool)
     with tempfile.TemporaryDirectory(prefix="inductor-debug-") as folder:
         path = Path(folder, "model.py")
@@ -191,6 +196,8 @@ async def _checked(settings: Settings) -> HealthLine:
             await engine.shutdown()
     if report.status is FileStatus.CLEAN:
         return HealthLine("check", Health.GOOD, "a small model was checked")
+    if (around := next((finding for finding in report.findings if finding.rule == _ENVIRONMENT), None)) is not None:
+        return HealthLine("check", Health.BROKEN, around.message, f'{python} -c "import torch" says more')
     return HealthLine("check", Health.BROKEN, reason(report), "`inductor-debug check -v FILE` says more")
 
 

@@ -83,9 +83,16 @@ def _alike(modules: Sequence[ModuleCost]) -> list[tuple[str, CostBound]]:
         if row.module:
             found.setdefault((_NUMBER.sub("*", row.module), row.cost), []).append(row.module)
     return [
-        (names[0] if len(names) == 1 else f"{pattern} (each of {len(names)})", cost)
-        for (pattern, cost), names in found.items()
+        (names[0] if len(names) == 1 else f"{_pattern(names)} (each of {len(names)})", cost)
+        for (_, cost), names in found.items()
     ]
+
+
+def _pattern(names: Sequence[str]) -> str:
+    """`h.*.mlp.0` of `h.0.mlp.0` and `h.1.mlp.0`: a number that all have tells their row from the others'."""
+    return ".".join(
+        same[0] if len(set(same)) == 1 else "*" for same in zip(*(name.split(".") for name in names), strict=True)
+    )
 
 
 def _total(document: CostDocument) -> Iterator[str]:

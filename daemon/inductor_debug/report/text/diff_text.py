@@ -86,7 +86,9 @@ class _DiffText:
         if wrong:
             least = min(wrong, key=lambda segment: segment.end - segment.start)
             relative = _number(least.isolated.relative if least.isolated is not None else None)
-            words += f"; the smallest is operations {least.start + 1} to {least.end} (relative error {relative})"
+            several = f"operations {least.start + 1} to {least.end}"
+            where = several if least.end > least.start + 1 else f"operation {least.end}"
+            words += f"; the smallest is {where} (relative error {relative})"
         return ["", *textwrap.wrap(words, _WIDE, initial_indent="  ", subsequent_indent="  ")]
 
     def _blame(self, position: int, blame: DiffBlame) -> list[str]:

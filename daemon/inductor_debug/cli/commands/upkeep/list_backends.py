@@ -1,4 +1,4 @@
-"""`inductor-debug list-backends`: what models can be compiled with and compared with, and what some of it lacks here."""
+"""`inductor-debug list-backends`: what models can be compiled and compared with, and what some of it lacks here."""
 
 from __future__ import annotations
 
