@@ -189,6 +189,7 @@ def test_each_accelerator_has_a_column_and_what_its_profile_does_not_say_stays_e
     assert "<h1>Accelerators for Net</h1>" in page
     assert '<th scope="row">ops without a kernel</th><td>5 of 200 (2.5%)</td><td>0 of 200</td>' in page
     assert '<th scope="row">peak memory, at least</th><td>1 MiB of 128 GiB</td><td>1 MiB</td>' in page
+    assert '<th scope="row">operations, at least</th><td>1.234 G</td><td>1.234 G</td>' in page
     assert '<th scope="row">time, at least</th><td></td><td>3.2 ms (memory)</td>' in page
 
 

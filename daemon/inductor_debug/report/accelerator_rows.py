@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from inductor_debug_schema import AcceleratorColumn, AcceleratorComparison, Severity, TargetCost
 
-from inductor_debug.rules.amounts import in_bytes, in_seconds
+from inductor_debug.rules.amounts import in_bytes, in_seconds, in_thousands
 from inductor_debug.rules.words.stage_names import stage_name
 
 
@@ -56,7 +56,7 @@ def _cost_rows(columns: Sequence[AcceleratorColumn], costs: Sequence[TargetCost 
     yield row("ops without a kernel", lambda _, cost: _share(cost))
     yield row("peak memory, at least", _peak)
     yield row("bytes that move, at least", lambda _, cost: in_bytes(cost.moved_bytes))
-    yield row("operations, at least", lambda _, cost: f"{cost.operations:.4g}")
+    yield row("operations, at least", lambda _, cost: in_thousands(cost.operations))
     yield row("time, at least", lambda _, cost: _time(cost))
 
 
