@@ -3046,6 +3046,7 @@ export type StatedBy = "annotation" | "comment" | "docstring";
  *
  * `named` is the variable or the argument, "" for what `in_function` returns. `written` is the statement, `sizes` what
  * names in it stand for, where that is known and matters. `shape` has numbers, and names of sizes that are free.
+ * `instead` is what would be right, in the names and the style of what is written, "" where that is not sure.
  */
 export interface StatedShape {
   readonly stated_by: StatedBy;
@@ -3056,6 +3057,7 @@ export interface StatedShape {
   readonly shape: readonly string[];
   readonly dtype: string;
   readonly sizes?: Readonly<Record<string, number>>;
+  readonly instead?: string;
 }
 
 /**

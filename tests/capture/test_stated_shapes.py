@@ -113,3 +113,27 @@ def test_a_docstring_is_taken_at_its_word_where_it_states_one_shape(tmp_path: Pa
     assert [finding.message for finding in found] == [
         "The docstring says that `x` is (B, T): it is [2, 3, 4], 3 sizes."
     ] * count
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [("(B, T, C)", "(B, C, T)"), ("[T, B, C]", "[B, C, T]"), ("T x B x C", "B x C x T"), ("(B, T)", "(B, C, T)")],
+)
+def test_what_would_be_right_is_told_in_the_names_and_the_style_of_the_comment(
+    tmp_path: Path, written: str, instead: str
+) -> None:
+    text = f"def run(x):\n    B, T, C = x.shape\n    y = x.mT  # {written}\n    return y\n"
+    (finding,) = stated(
+        tmp_path, text + "\n\n# inductor-debug: inputs=(torch.randn(2, 3, 4),)\ndef whole(x):\n    return run(x)\n"
+    ).findings
+    assert isinstance(finding.facts, StatedShape)
+    assert finding.facts.instead == instead
+    assert finding.message.endswith(f"it is [2, 4, 3]{', 3 sizes' if written == '(B, T)' else ''}, {instead}.")
+
+
+def test_sizes_that_several_names_have_say_nothing_of_what_is_right(tmp_path: Path) -> None:
+    text = "def run(x):\n    B, T, C = x.shape\n    y = x.mT[None]  # (B, T, C)\n    return y\n"
+    head = "\n\n# inductor-debug: inputs=(torch.randn(2, 2, 4),)\ndef whole(x):\n    return run(x)\n"
+    (finding,) = stated(tmp_path, text + head).findings
+    assert isinstance(finding.facts, StatedShape)
+    assert finding.facts.instead == ""

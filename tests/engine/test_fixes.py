@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 
 import pytest
@@ -25,9 +26,12 @@ from inductor_debug_schema import (
     Position,
     Range,
     Severity,
+    ShapeFault,
     Stage,
     StageReport,
     StageState,
+    StatedBy,
+    StatedShape,
     TargetReport,
     UnwantedDtype,
 )
@@ -267,6 +271,14 @@ def test_a_condition_that_export_cannot_decide_is_said_before_it() -> None:
     assert "    n = x.sum().item()\n    torch._check(n > 3)\n    if n > 3:\n" in always
     assert "    torch._check(not (n > 3))\n    if n > 3:\n" in never
     assert outcomes(text, "export", ExportStop(ExportFault.VALUE, "n > 3")) == []
+
+
+def test_a_comment_says_the_shape_that_the_run_has_told() -> None:
+    text = "def f(x):\n    B, T, C = x.shape\n    y = x.mT  # «(B, T, C)» turned\n"
+    facts = StatedShape(StatedBy.COMMENT, ShapeFault.SIZE, "y", "f", "(B, T, C)", ["2", "4", "3"], "float32")
+    assert outcomes(text, "shape-annotation", facts) == []
+    (fixed,) = outcomes(text, "shape-annotation", dataclasses.replace(facts, instead="(B, C, T)"))
+    assert fixed == text.replace("«(B, T, C)»", "(B, C, T)")
 
 
 @pytest.mark.parametrize("rule", sorted(FIXABLE))

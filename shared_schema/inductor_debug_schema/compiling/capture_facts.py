@@ -248,6 +248,7 @@ class StatedShape:
 
     `named` is the variable or the argument, "" for what `in_function` returns. `written` is the statement, `sizes` what
     names in it stand for, where that is known and matters. `shape` has numbers, and names of sizes that are free.
+    `instead` is what would be right, in the names and the style of what is written, "" where that is not sure.
     """
 
     stated_by: StatedBy
@@ -258,6 +259,7 @@ class StatedShape:
     shape: list[str]
     dtype: str
     sizes: dict[str, int] = field(default_factory=dict)
+    instead: str = ""
 
 
 class ExportFault(str, Enum):

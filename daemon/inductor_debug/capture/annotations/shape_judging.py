@@ -182,6 +182,20 @@ def _computed(node: ast.expr, sizes: Mapping[str, int]) -> float:
     raise ValueError(ast.dump(node))
 
 
+def _instead(one: ShapeSeen) -> str:
+    """What a comment had to say, where each size is that of one name of the function's alone."""
+    note = one.note
+    if note.stated_by is not StatedBy.COMMENT or not all(type(size) is int for size in one.shape):
+        return ""
+    names = [[name for name, value in one.sizes.items() if value == size] for size in one.shape]
+    if any(len(found) != 1 and size != 1 for found, size in zip(names, one.shape, strict=True)):
+        return ""
+    dims = [found[0] if len(found) == 1 else str(size) for found, size in zip(names, one.shape, strict=True)]
+    if note.written[0] in "([":
+        return f"{note.written[0]}{', '.join(dims)}{note.written[-1]}"
+    return " x ".join(dims)
+
+
 def _finding(one: ShapeSeen, fault: ShapeFault, sizes: dict[str, int]) -> Finding:
     note: ShapeNote = one.note
     dtype = str(one.dtype).removeprefix("torch.")
@@ -194,6 +208,7 @@ def _finding(one: ShapeSeen, fault: ShapeFault, sizes: dict[str, int]) -> Findin
         shape=[str(size) for size in one.shape],
         dtype=dtype,
         sizes=sizes,
+        instead=_instead(one),
     )
     return Finding(
         rule=_RULE,

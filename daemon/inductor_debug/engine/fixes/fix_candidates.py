@@ -8,7 +8,7 @@ from typing import Any
 from inductor_debug_schema import Finding
 
 from inductor_debug.accelerators.profile import Profile, ProfileError, read_profile
-from inductor_debug.engine.fixes import alignment, conflict_fixes, dtype, export_fixes, layout, state_fixes
+from inductor_debug.engine.fixes import alignment, conflict_fixes, dtype, export_fixes, layout, shape_fixes, state_fixes
 from inductor_debug.engine.fixes.breaks import causes
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree, tree_of
@@ -26,6 +26,7 @@ _RULES: Mapping[str, Callable[[Tree, Finding, Profile], list[Fix]]] = {
     "graph-break": causes.fixes,
     "missing-attribute": conflict_fixes.fixes,
     "recompile": state_fixes.fixes,
+    "shape-annotation": shape_fixes.fixes,
 }
 
 FIXABLE = frozenset(_RULES)

@@ -18,7 +18,8 @@ def sentence_of(facts: StatedShape) -> str:
     quoted = f'"{facts.written}"' if facts.stated_by is StatedBy.ANNOTATION else facts.written
     count = len(facts.shape)
     how_many = f", {count} {'size' if count == 1 else 'sizes'}" if facts.shape_fault is ShapeFault.RANK else ""
-    return f"{_STATING[facts.stated_by]} says that {value} is {quoted}{where}: it is {so}{how_many}."
+    right = f", {facts.instead}" if facts.instead else ""
+    return f"{_STATING[facts.stated_by]} says that {value} is {quoted}{where}: it is {so}{how_many}{right}."
 
 
 def _listed(words: list[str]) -> str:

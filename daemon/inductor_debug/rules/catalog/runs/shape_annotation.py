@@ -32,5 +32,6 @@ class ShapeAnnotationRule(RunRule):
 
         `The comment says that k is (B, T, C), where T is 16 and C is 64: it is [2, 64, 16].`"""
     fix = """
-        Write what is so, or put right what computes it. Where it is meant otherwise, say so:
+        Write what is so, or put right what computes it. Where each size is that of one name of the function's, a quick
+        fix writes it into the comment. Where it is meant otherwise, say so:
         `# inductor-debug: ignore[shape-annotation]`."""
