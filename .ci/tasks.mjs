@@ -21,6 +21,7 @@ const NODE_STAMP = join(ROOT, "node_modules", "inductor-debug-setup");
 const TORCH = "torch==2.13.0"; // exactly: an open range may pull gigabytes of CUDA libraries
 /** What `npm run matrix` is run by; it makes its own environments in `.nox`. */
 const MATRIX_TOOLS = ["nox>=2026", "uv"];
+const JUPYTERLAB = "jupyterlab>=4.4,<5";
 const TRITON = "triton==3.7.1"; // beside the environment: whatever imports Inductor would import it too, for a second each
 const TRITON_FOLDER = join(ENVIRONMENT, "triton");
 const SUPPORTED = "sys.version_info[:2] >= (3, 10) and sys.version_info[:2] < (3, 14)";
@@ -151,6 +152,7 @@ const EXTENSION_CHECKS = [
   ["extension types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit"]],
   ["page types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "--project", "webview"]],
   ["end-to-end types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "--project", "test/e2e"]],
+  ["JupyterLab test types", [join(ROOT, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "--project", "test/jupyterlab"]],
 ];
 const EXTENSION_TESTS = [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--config", "vitest.config.mts"];
 const END_TO_END = join("test", "e2e");
@@ -239,6 +241,19 @@ const TASKS = {
   soak: async (args) => {
     await setup();
     return run(PYTHON, ["-m", "inductor_debug", "bench", "soak", ...args]);
+  },
+  /** Cells in a real JupyterLab in a real browser; it is installed for that, into a folder of its own. */
+  jupyterlab: async (args) => {
+    await setup();
+    await setupNode();
+    const node = (...words) => run(process.execPath, words, { cwd: EXTENSION });
+    if ((await node(join(END_TO_END, "setup.mjs"))) !== 0) fail("this machine cannot have what the end-to-end tests need; the lines above say why");
+    const folder = join(ROOT, ".e2e", "jupyterlab");
+    if (!existsSync(join(folder, "jupyterlab"))) {
+      console.error("jupyterlab: installing JupyterLab into .e2e/jupyterlab (about a minute, once)");
+      await must("installing JupyterLab", PYTHON, ["-m", "pip", "install", "--quiet", "--target", folder, JUPYTERLAB]);
+    }
+    return node(join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--config", join("test", "jupyterlab", "vitest.config.mts"), ...args);
   },
   bench: async (args) => {
     await setup();

@@ -45,6 +45,10 @@ DEEDS = {
     "kill daemon": 3, "fill or free the disk": 4, "set the clock": 4, "lose the interpreter": 2,
 }  # fmt: skip
 """What is done, and how often in proportion."""
+_CALM = ("edit", "edit", "edit", "edit", "save", "graph")
+"""What is done at last, while nothing goes wrong, so that memory can be measured."""
+_CALM_PART = 0.3
+"""Of the time."""
 _SETTLING = 12
 """Deeds between two settlings."""
 _CLOCKS = (0, -3600, 3600, 10 * 86_400, -400 * 86_400)
@@ -74,10 +78,10 @@ class SoakLog:
     torn: list[str] = field(default_factory=list)
     artifacts: int = 0
     memory: list[list[tuple[int, int]]] = field(default_factory=list)
-    """By session: how many edits there had been, and the resident bytes of daemon and fork server."""
+    """By daemon and fork server: how many edits there had been, and the resident bytes of both."""
 
     def slope(self) -> float | None:
-        """Bytes for each edit, in the session with the most measurements; None where there are too few."""
+        """Bytes for each edit, of the processes with the most measurements; None where there are too few."""
         points = max(self.memory, key=len, default=[])[1:]  # the first is from before everything is loaded
         if len(points) < 4:
             return None
@@ -101,6 +105,7 @@ class _Session:
         self._editor: HeadlessEditor | None = None
         self._interpreter = LostInterpreter(folder / "environment")
         self._clock = SetClock(folder / "clock")
+        self._measured: list[int] = []
         self._room: int | None = None
         """Bytes that files may have; None where the disk is not full."""
 
@@ -112,7 +117,6 @@ class _Session:
         self._editor = editor
         self._shown.clear()
         self._done.clear()
-        self._log.memory.append([])
         await editor.start(self._folder, {"accelerator": "none", "interpreter": str(self._interpreter.path)})
         if self._room is not None:
             full_disk.fill(editor.process_id, self._room)
@@ -223,6 +227,9 @@ class _Session:
                 self._log.differences.append(f"{path.name}: shown {sorted(shown)}, fresh {sorted(fresh[path.name])}")
         self._log.settled += 1
         family = [self._editor.process_id, *_children(self._editor.process_id)[:1]]
+        if family != self._measured:  # others have their own memory
+            self._log.memory.append([])
+            self._measured = family
         sizes = [resident_bytes(process) or 0 for process in family]
         self._log.memory[-1].append((self._log.deeds["edit"], sum(sizes)))
 
@@ -303,7 +310,8 @@ async def _soak(minutes: float, seed: int) -> SoakLog:
                 for kind in kinds:
                     await session.deed(kind)
                 await session.settle()
-                kinds = [""] * _SETTLING
+                calm = time.monotonic() > ends - 60 * minutes * _CALM_PART
+                kinds = [chance.choice(_CALM) if calm else "" for _ in range(_SETTLING)]
             await session.recover()
         finally:
             await session.stop()
