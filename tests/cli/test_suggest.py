@@ -112,3 +112,15 @@ def test_what_cannot_be_tried_is_said(
     write("model.py", wrong if accelerator != "none" else MODEL.replace("MODE", "eval"))
     assert main(["suggest", "model.py", "--accelerator", accelerator, "--color", "never", "-q"]) == 2
     assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_sizes_that_nobody_declared_are_told_with_what_was_counted(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("board.toml", BOARD)
+    write("model.py", MODEL[: MODEL.index("# inductor-debug")])
+    words = ["suggest", "model.py::Block", "--accelerator", "board.toml", "-q"]
+    assert main(words) == 0
+    assert "with inferred inputs, x f32[batch, 256], with batch = 2\n" in capsys.readouterr().out
+    assert main([*words, "--size", "batch=96"]) == 0
+    assert "with inferred inputs, x f32[batch, 256], with batch = 96\n" in capsys.readouterr().out

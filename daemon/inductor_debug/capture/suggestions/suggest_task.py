@@ -68,7 +68,7 @@ def _suggest(opened: OpenFile, candidate: Candidate, least_gain: float) -> list[
             found.take(trial)
         found.together()
         tried = found.rows()
-    inference, profile = inference_of(target), opened.profile
+    profile = opened.profile
     document = SuggestionsDocument(
         schema=SCHEMA,
         target=candidate.name,
@@ -79,13 +79,23 @@ def _suggest(opened: OpenFile, candidate: Candidate, least_gain: float) -> list[
         device_type=profile.gpu.platform.device_type if profile.gpu is not None else "",
         device_bytes=profile.memory_bytes,
         training=_has_backward(recording),
-        inputs=inference.result.signature if inference is not None and inference.result is not None else "",
+        inputs=_inputs_told(opened, target),
         before=before,
         tried=tried,
         problem=problem,
     )
     opened.emit(Answered(candidate.name, document))
     return []
+
+
+def _inputs_told(opened: OpenFile, target: BuiltTarget) -> str:
+    """`x f32[batch, 64], with batch = 2`: inferred inputs, and what their free sizes were when all this was counted."""
+    inference = inference_of(target)
+    if inference is None or inference.result is None:
+        return ""
+    asked = {size.name: size.value for size in opened.request.sizes if size.target in ("", target.name)}
+    sizes = [f"{name} = {asked.get(name, size)}" for name, size in inference.usual_sizes().items()]
+    return inference.result.signature + (f", with {', '.join(sizes)}" if sizes else "")
 
 
 def _single_trials(
