@@ -87,6 +87,25 @@ def built(folder: Path, files: dict[str, str]) -> str:
             | {"train.py": "from meta import Meta\nmeta = Meta(24)"},
             id="what a class of another file is given in a third",
         ),
+        pytest.param(
+            {"meta.py": "from model import Net\nclass M:\n    def __init__(self, o):\n        self.net = Net(o.w, 3)"}
+            | {
+                "train.py": """
+                import argparse
+                from meta import M
+
+                def main():
+                    meta = M(args)
+
+                if __name__ == "__main__":
+                    parser = argparse.ArgumentParser()
+                    parser.add_argument("--w", type=int, default=24)
+                    args = parser.parse_args()
+                    main()
+                """
+            },
+            id="options that the main program of another file reads",
+        ),
     ],
 )
 def test_a_class_is_built_as_the_project_builds_it(files: dict[str, str], tmp_path: Path) -> None:

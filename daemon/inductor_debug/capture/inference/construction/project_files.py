@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
 
+from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
 from inductor_debug.capture.inference.values.plain_values import Names
 from inductor_debug.capture.inference.values.symbolic_values import Options, UnknownError
@@ -109,8 +110,9 @@ def names_of(tree: ast.Module, path: str = "", root: str = "", depth: int = 0) -
                     found[item.asname or item.name] = names[item.name]
         elif isinstance(node, ast.Assign) and all(isinstance(target, ast.Name) for target in node.targets):
             value = follower.or_unknown(node.value, {})
-            # What a command line gives is known where its options are.
-            if value is not UnknownError and not (isinstance(value, Options) and not vars(value)):
+            if isinstance(value, Options) and not vars(value):
+                value = Options(**options_of(tree, follower))
+            if value is not UnknownError:
                 found.update({target.id: value for target in node.targets if isinstance(target, ast.Name)})
     return found
 
