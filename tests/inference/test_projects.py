@@ -251,3 +251,24 @@ def test_a_list_of_tensors_is_given_where_items_are_asked_for_their_device(tmp_p
     """
     job = analysed(tmp_path, {"model.py": model})
     assert [stage.report.state.value for stage in job.stages] == ["done"]
+
+
+def test_what_a_machine_without_gpus_makes_of_a_class_is_not_its_fault(tmp_path: Path) -> None:
+    model = """
+    import torch
+    from torch import nn
+
+    class Shared(nn.Module):
+        def __init__(self, width=8):
+            super().__init__()
+            self.linear = nn.Linear(width, width)
+            self.buffers_of = [torch.zeros(width) for _ in range(torch.cuda.device_count())]
+            self.first = self.buffers_of[0]
+
+        def forward(self, x):
+            return self.linear(x) + self.first
+    """
+    job = analysed(tmp_path, {"model.py": model})
+    assert job.findings == []
+    assert [stage.report.state.value for stage in job.stages] == ["skipped"]
+    assert [finding.rule for finding in analysed(tmp_path, {"model.py": model.replace("device_count", "ipc")}).findings]

@@ -69,6 +69,11 @@ class KnownNames:
         return any(_called(call) in _PRECISIONS for call in calls) or converts_elsewhere(self.path, self.project_root)
 
     @cached_property
+    def counts_devices(self) -> bool:
+        """Whether the file asks how many GPUs there are."""
+        return any(isinstance(node, ast.Attribute) and node.attr == "device_count" for node in ast.walk(self.tree))
+
+    @cached_property
     def attributes(self) -> Attributes:
         """What objects of its classes may have."""
         return Attributes(self.tree, self.module)

@@ -30,6 +30,8 @@ def is_constructors_fault(error: BaseException, kind: Any, made: Construction, n
     if is_evident(error, names, None, invented=bool(made.invented), kinds=made.invented_kinds):
         return True
     plain = isinstance(error, _OF_CODE) and not isinstance(error, SideEffectError | MemoryError)
+    if isinstance(error, LookupError | ArithmeticError) and names.counts_devices:
+        return False  # there are none here
     plain |= isinstance(error, AttributeError) and type(error.obj) in _PLAIN
     return plain and not made.arguments and _asks_for_nothing(kind) and bool(user_frames(error))
 
