@@ -142,6 +142,13 @@ def test_calls_of_one_function_that_cannot_be_traced_have_one_cause(tmp_path: Pa
     assert causes == ["model.mix", "time.time", "model.mix", "time.time", ""]
 
 
+def test_the_asserts_of_a_function_have_one_cause(tmp_path: Path) -> None:
+    body = "assert not torch.isnan(x).any()\ny = x * 2\nassert not torch.isnan(y).any()\n"
+    body += "if y.sum() > 0:\n    y = y + 1\nreturn y"
+    found = [finding for finding in breaks(tmp_path, body, real=True) if finding.rule == "graph-break"]
+    assert [finding.cause for finding in found] == ["assert in model", "assert in model", ""]
+
+
 def test_an_idiom_has_one_cause_in_each_function(tmp_path: Path) -> None:
     before = "def other(x, kept):\n    return x[kept]\n"
     body = "kept = x > 0\na = x[kept]\nb = x[kept] * a\nc = a.max().item()\nd = b.max().item()\n"

@@ -69,6 +69,10 @@ def built(folder: Path, files: dict[str, str]) -> str:
             id="another name that a package gives it",
         ),
         pytest.param(
+            {"README.md": "```sh\npip install net\n```\n```py\nfrom model import Net\nnet = Net(24, 3)\n```\n"},
+            id="an example below another one that is no Python",
+        ),
+        pytest.param(
             {"train.py": "from model import Net\nnet = Net(24, 3)\nnet.cuda(async=True)"},
             id="a script from before `async` was a keyword",
         ),

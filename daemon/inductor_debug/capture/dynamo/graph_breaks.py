@@ -86,12 +86,19 @@ class BreakCollector:
                 related=related,
                 link=page_of(facts.registry_id),
                 facts=facts,
-                cause=_cause(facts, frames),
+                cause=_cause(facts, frames, asserted=self._is_asserted(location)),
             )
         )
         if frames:
             inside = (frames[0].location.path, bare_name(frames[0].function))
             self._broken.setdefault(inside, len(self.findings) - 1)
+
+    def _is_asserted(self, location: Location) -> bool:
+        """Whether an expression stands in an `assert`."""
+        text = self.sources.text(location.path)
+        lines = text.lines if text is not None else []
+        line = location.range.start.line
+        return line < len(lines) and lines[line].lstrip().startswith("assert ")
 
     def explains(self, function: str, place: Location) -> bool:
         """Whether a function is known to run eagerly for a break; one that breaks in it says so from now on.
@@ -155,10 +162,12 @@ class BreakCollector:
         return (*traced, *(callers[1:] if raw.resumed else callers))
 
 
-def _cause(facts: GraphBreak, frames: tuple[Frame, ...]) -> str:
+def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> str:
     """What other breaks of the file have in common with this one that are told with it; empty where it stands alone."""
     if facts.breaks_by is BreakCause.RECURRENT:
         return str(facts.breaks_by.value)
+    if facts.breaks_by is BreakCause.BRANCH and asserted and frames:
+        return f"assert in {bare_name(frames[0].function)}"
     if facts.breaks_by in _OF_THE_IDIOM and frames:
         idiom = "" if facts.breaks_by is BreakCause.NUMPY else facts.function
         return f"{facts.breaks_by.value} {facts.registry_id} {idiom} in {bare_name(frames[0].function)}"

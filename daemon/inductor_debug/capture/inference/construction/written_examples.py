@@ -14,9 +14,8 @@ from functools import lru_cache
 
 from inductor_debug.capture.inference.construction.project_files import text_of_file
 
-_FENCED = re.compile(
-    r"^[ \t]*```[ \t]*(?:python|py|pycon)?[ \t]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL | re.IGNORECASE
-)
+_FENCED = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
+_PYTHON = ("", "python", "python3", "py", "pycon")
 _PROMPTED = re.compile(r"^[ \t]*(>>>|\.\.\.) ?(.*)$", re.MULTILINE)
 _READMES = ("README.md", "readme.md", "Readme.md", "README.rst")
 _MOST_BLOCKS = 60
@@ -38,7 +37,8 @@ def examples_in_readmes(path: str, root: str) -> tuple[ast.Module, ...]:
     folder = os.path.dirname(path)
     while True:
         text = next(filter(None, (text_of_file(os.path.join(folder, name)) for name in _READMES)), "")
-        for block in [item.group(1) for item in _FENCED.finditer(text)][:_MOST_BLOCKS]:
+        fenced = [item.group(2) for item in _FENCED.finditer(text) if item.group(1).lower() in _PYTHON]
+        for block in fenced[:_MOST_BLOCKS]:
             found += _parsed(_prompted(block) if block.lstrip().startswith(">>>") else block)
         above = os.path.dirname(folder)
         if folder == root or above == folder or not folder.startswith(root):
