@@ -105,6 +105,7 @@ test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("the picture o
   });
   await window.page.locator(".pane-header", { hasText: "Targets" }).click();
   await frame.locator("li.row .expander").first().click();
+  await until("nothing is being checked any more", async () => (await window.lenses()).some((text) => text.includes("capture:")));
   await window.screenshot("screenshot-tensors-dark");
   await bench.close();
 });
