@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +31,7 @@ from inductor_debug_schema import (
     GraphKind,
     GraphNode,
     Location,
+    Mark,
     NodeRole,
     Position,
     Range,
@@ -173,3 +176,25 @@ def test_no_renderer_recurses() -> None:
     assert graph_dot(deep)
     assert graph_svg(deep)
     assert GraphText(PLACES, ShownTexts(), Styler(False)).text(deep)
+
+
+def test_what_findings_are_about_is_named_in_a_page_as_the_findings_are() -> None:
+    """And nowhere stands the folder in which its maker works."""
+    place = Location("/project/m.py", Range(Position(0, 0), Position(0, 5)))
+    marked = GraphDocument(
+        "M",
+        Stage.MOCK,
+        "/project/m.py",
+        "",
+        "mock",
+        "2.13.0",
+        [Graph("0", GraphKind.FX, chain(1))],
+        marks=[Mark("dtype", place, "0", ["n0"])],
+    )
+    page = graph_html.graph_html("m.py::M", [marked], [], [], {}, PLACES.shown)
+    payload = re.search(r'id="data"[^>]*>\s*([\w+/=]+)\s*<', page)
+    assert payload is not None
+    (encoded,) = json.loads(base64.b64decode(payload[1]))["documents"]
+    content = base64.b64decode(encoded)
+    assert [mark.place.path for mark in decode(content).marks] == ["m.py"]
+    assert b"/project" not in content

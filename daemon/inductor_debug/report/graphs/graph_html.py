@@ -75,7 +75,8 @@ def _renamed(document: GraphDocument, shown: Callable[[str], str]) -> GraphDocum
         replace(one, places=[replace(line, place=renamed(line.place)) for line in one.places])
         for one in document.listings
     ]
-    return replace(document, path=shown(document.path), graphs=graphs, kernels=kernels, listings=listings)
+    marks = [replace(mark, place=renamed(mark.place)) for mark in document.marks]
+    return replace(document, path=shown(document.path), graphs=graphs, kernels=kernels, listings=listings, marks=marks)
 
 
 def sources_of(documents: Iterable[GraphDocument]) -> dict[str, str]:
