@@ -64,6 +64,11 @@ test("in a graph that it was not named in, it is at what the named nodes became"
   expect(marked([{ rule: "dtype", place: place(3), graph: "0.forward", nodes: ["relu"] }], FINDING, "now/0")).toEqual(["relu"]);
 });
 
+test("a name that a later stage's graph of the same name has no more hides nothing", () => {
+  const marks = [{ rule: "dtype", place: place(3), graph: "0.forward", nodes: ["gone"] }, { rule: "dtype", place: place(3), graph: "0", nodes: ["double"] }];
+  expect(marked(marks, FINDING, "now/0.forward")).toEqual(["_to_copy"]);
+});
+
 test("what is told once for several places is marked at all of them", () => {
   const marks = [{ rule: "dtype", place: place(9), graph: "0", nodes: ["sin"] }];
   expect(marked(marks, FINDING, "now/0")).toEqual([]);

@@ -39,8 +39,9 @@ export function findingsOf(library: Library, entry: Entry, findings: readonly No
 function nodesOf(library: Library, entry: Entry, finding: NodeFinding): Iterable<number> {
   const places = new Set([finding.place, ...finding.also].map(keyOf));
   const marks = library.marks[entry.save].filter(({ rule, place }) => rule === finding.rule && places.has(keyOf(place)));
-  const own = marks.filter(({ graph }) => graph === entry.table.name);
-  if (own.length > 0) return new Set(own.flatMap((mark) => named(entry, mark)));
+  // A later stage may have a graph of that name with other nodes, which the marks of the earlier one do not know.
+  const own = new Set(marks.flatMap((mark) => (mark.graph === entry.table.name ? named(entry, mark) : [])));
+  if (own.size > 0) return own;
   const others = library.entries.filter(({ save, table }) => save === entry.save && marks.some(({ graph }) => graph === table.name));
   for (const other of others) {
     const nodes = marks.flatMap((mark) => (mark.graph === other.table.name ? named(other, mark) : []));
