@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from types import FunctionType
@@ -41,3 +43,29 @@ def test_other_code_is_broken_off_at_once() -> None:
     with pytest.raises(TooLongError), at_most(0.01):
         _busy(done)
     assert done == ["begun"]
+
+
+_RINGS_WHILE_IT_IS_LEFT = """
+import itertools, random, time
+from inductor_debug.capture.inference.values import guarded_execution
+
+others_ran = itertools.count(1)
+guarded_execution._waited = lambda: next(others_ran) * 0.002
+random.seed(0)
+for _ in range(2000):
+    until = time.perf_counter() + 0.001 + random.uniform(-0.0002, 0.0002)
+    try:
+        with guarded_execution.at_most(0.001):
+            while time.perf_counter() < until:
+                pass
+    except guarded_execution.TooLongError:
+        pass
+time.sleep(0.1)
+print("alive")
+"""
+
+
+def test_an_alarm_that_rings_while_the_code_is_left_ends_no_process() -> None:
+    """Put off for a busy machine, it rang when nobody waited for it any more: the system ends the process then."""
+    ended = subprocess.run([sys.executable, "-c", _RINGS_WHILE_IT_IS_LEFT], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "alive\n")

@@ -113,7 +113,17 @@ def at_most(seconds: float) -> Iterator[None]:
 
     started, waited = time.process_time(), _waited()
 
+    def end() -> None:
+        # Nothing of this alarm may ring any more before whoever waits outside is the one that is called, which may be
+        # the system, that ends the process.
+        over[0] = True
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, before[0])
+
     def ring(number: int, frame: FrameType | None) -> None:
+        if over[0]:
+            return
         late = _waited() - waited
         if late > grace[0] + seconds / 10:
             # Others had the processor meanwhile: that is no time of the code inside.
@@ -125,16 +135,16 @@ def at_most(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, _PUT_OFF_SECONDS)
             return
         busy = time.process_time() - started > seconds / 2
+        end()  # it may ring while the code inside is being left, which would then not be left in order
         raise TooLongError(f"it took more than {seconds:g} s", worked=busy)
 
-    grace, put_off = [0.0], [0]
+    grace, put_off, over, before = [0.0], [0], [False], [0.0]
     handler = signal.signal(signal.SIGALRM, ring)
-    before, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+    before[0], _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, before)
-        signal.signal(signal.SIGALRM, handler)
+        end()
 
 
 def _is_within_operation(frame: FrameType | None) -> bool:
