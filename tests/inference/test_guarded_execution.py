@@ -14,9 +14,9 @@ from inductor_debug.capture.inference.values.guarded_execution import TooLongErr
 pytestmark = pytest.mark.torch
 
 
-def _busy(done: list[str]) -> None:
+def _busy(done: list[str], seconds: float = 0.2) -> None:
     """What keeps an operation busy for far longer than it may take, however busy the machine is, and then ends it."""
-    until = time.process_time() + 0.2
+    until = time.process_time() + seconds
     done.append("begun")
     while time.process_time() < until:
         pass
@@ -31,7 +31,8 @@ def _run(operation: Callable[[list[str]], None], done: list[str]) -> None:
 
 def test_an_operation_on_tensors_without_values_is_ended_before_the_code_around_it_is_broken_off() -> None:
     """A fake mode that is left in the middle of one (`in_kernel_invocation`) refuses every later operation."""
-    operation = FunctionType(_busy.__code__, {"__name__": "torch._subclasses.fake_tensor", "time": time})
+    module = {"__name__": "torch._subclasses.fake_tensor", "time": time}
+    operation = FunctionType(_busy.__code__, module, argdefs=(0.2,))
     done: list[str] = []
     with pytest.raises(TooLongError), at_most(0.01):
         _run(operation, done)
@@ -41,7 +42,7 @@ def test_an_operation_on_tensors_without_values_is_ended_before_the_code_around_
 def test_other_code_is_broken_off_at_once() -> None:
     done: list[str] = []
     with pytest.raises(TooLongError), at_most(0.01):
-        _busy(done)
+        _busy(done, 20.0)
     assert done == ["begun"]
 
 
