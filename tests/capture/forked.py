@@ -165,6 +165,16 @@ def in_child(work: Callable[[], Any]) -> tuple[Any, str]:
     return pickle.loads(payload), log
 
 
+def _forget_threads() -> None:
+    """Has Inductor make threads of its own: those that an earlier test of this process left it are not in a child.
+
+    Private: `torch._inductor.async_compile.AsyncCompile.pool`, which no fork resets in torch 2.11 to 2.15.
+    """
+    compiling = sys.modules.get("torch._inductor.async_compile")
+    if compiling is not None:
+        compiling.AsyncCompile.pool.cache_clear()
+
+
 def _run(work: Callable[[], Any], result: int, output: int) -> None:
     code = 1
     try:
@@ -172,6 +182,7 @@ def _run(work: Callable[[], Any], result: int, output: int) -> None:
         os.dup2(output, 1)
         os.dup2(output, 2)
         sys.stdout, sys.stderr = os.fdopen(1, "w", buffering=1, closefd=False), os.fdopen(2, "w", closefd=False)
+        _forget_threads()
         os.write(result, pickle.dumps(work()))
         code = 0
     except BaseException:
