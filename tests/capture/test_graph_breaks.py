@@ -155,7 +155,7 @@ def test_an_idiom_has_one_cause_in_each_function(tmp_path: Path) -> None:
     body += "return other(x, kept), c, d"
     found = [finding for finding in breaks(tmp_path, body, before, real=True) if finding.rule == "graph-break"]
     causes = [finding.cause for finding in found]
-    assert (len(found), len(set(causes)), "" in causes) == (5, 3, False)
+    assert (len(found), causes.count("")) == (5, 2)
     assert causes[0] == causes[1] != causes[-1]
 
 

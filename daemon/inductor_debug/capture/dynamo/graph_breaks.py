@@ -34,8 +34,11 @@ _OF_THE_FUNCTION = frozenset(
     }
 )
 """Causes that lie in the function alone: wherever it is called is one thing to learn."""
-_OF_THE_IDIOM = frozenset({BreakCause.NUMPY, BreakCause.SIZE, BreakCause.VALUE})
-"""Causes that are one thing to mend where they follow each other in one function: three tensors under one mask."""
+_OF_THE_IDIOM = frozenset({BreakCause.NUMPY, BreakCause.SIZE})
+"""Causes that are one thing to mend where they follow each other in one function: three tensors under one mask.
+
+A value that is read out is mended where it is read, so each stands alone.
+"""
 
 
 @dataclass

@@ -54,6 +54,7 @@ NOT_CUT_OUT: dict[str, str] = {
     "not-run": "it is about what did not run",
     "fixed-size": "the model runs; what is wrong is that it does so with one size only",
     "missing-attribute": "it is about what did not run",
+    "shape-annotation": "it is about what the code says of a tensor, which torch does not read",
     "unusable-default": "the model runs where the argument is given",
     "syntax-error": _FILE,
     "configuration": _FILE,
