@@ -50,8 +50,7 @@ def missing_attributes(
     for node in tree.body:
         kind = vars(module).get(node.name) if isinstance(node, ast.ClassDef) else None
         if isinstance(node, ast.ClassDef) and isinstance(kind, type) and _is_as_written(kind, module, path):
-            declared = {*dir(kind), *of_class(node).own, *spelled}
-            reads = [read for read in _reads(node) if read.attr not in declared and not _is_private(read.attr)]
+            reads = [read for read in _unset(node, kind) if read.attr not in spelled]
             attributes = known.of(kind) if reads else None
             if attributes is not None:
                 unknown = [read for read in reads if attributes.lack(read.attr)]
@@ -86,8 +85,12 @@ def _reads(node: ast.ClassDef) -> Iterator[ast.Attribute]:
 
 def unset_reads(node: ast.ClassDef, kind: type) -> set[str]:
     """The attributes that methods of a class read of their own object, and that nothing in its own text gives it."""
+    return {read.attr for read in _unset(node, kind)}
+
+
+def _unset(node: ast.ClassDef, kind: type) -> list[ast.Attribute]:
     declared = {*dir(kind), *of_class(node).own}
-    return {read.attr for read in _reads(node) if read.attr not in declared and not _is_private(read.attr)}
+    return [read for read in _reads(node) if read.attr not in declared and not _is_private(read.attr)]
 
 
 def _unguarded(node: ast.AST, own: str) -> Iterator[ast.Attribute]:

@@ -23,6 +23,7 @@ from typing import Any
 from inductor_debug.capture.inference.construction.composition import main_configuration
 from inductor_debug.capture.inference.construction.configuration_files import parsed
 from inductor_debug.capture.inference.construction.project_files import (
+    MOST_FILES,
     files_of,
     folders_around,
     names_of,
@@ -46,7 +47,7 @@ _FURTHEST = 4
 _FURTHEST_IN_PROJECT = 1
 _SECONDS = 1.0
 _SECONDS_IN_PROJECT = 0.15
-_MOST_FILES = 400
+_ALIAS = re.compile(r"\b(\w+) as (\w+)")
 _ANY_METHOD = frozenset(
     ("forward", "build", "make", "get", "create", "setup", "run", "main", "train", "test", "__call__")
 )
@@ -313,8 +314,8 @@ def _sites_in_project(
 ) -> Iterator[tuple[CallSites, str]]:
     """The other files of the project that call `name` of the file at `path`, and what they call it."""
     deadline = time.process_time() + _SECONDS_IN_PROJECT
-    every = _called_as(root, path, name)
-    for file in itertools.islice(_nearest_first(root, path), _MOST_FILES):
+    every = dict.fromkeys([name, *_aliases_in(root).get(name, ())])
+    for file in itertools.islice(_nearest_first(root, path), MOST_FILES):
         if time.process_time() > deadline:
             return
         text = text_of_file(file) if file != path else ""
@@ -336,13 +337,14 @@ def _sites_in_project(
         yield from ((sites, item) for item in called)
 
 
-@functools.lru_cache(maxsize=64)
-def _called_as(root: str, path: str, name: str) -> tuple[str, ...]:
-    """What the project calls `name`: so, and by what it is imported as."""
-    found, written = [name], re.compile(rf"\b{re.escape(name)} as (\w+)")
-    for file in itertools.islice(_nearest_first(root, path), _MOST_FILES):
-        found += written.findall(text_of_file(file))
-    return tuple(dict.fromkeys(found))
+@functools.lru_cache(maxsize=2)
+def _aliases_in(root: str) -> dict[str, list[str]]:
+    """What names are imported as in the files of a project, found once for all its classes."""
+    found: dict[str, list[str]] = {}
+    for file in itertools.islice(files_of(root), MOST_FILES):
+        for name, alias in _ALIAS.findall(text_of_file(file)):
+            found.setdefault(name, []).append(alias)
+    return found
 
 
 def _nearest_first(root: str, path: str) -> Iterator[str]:

@@ -26,7 +26,8 @@ _CONVERSION = re.compile(
     r"\b\w*(?:model|net)\w*\.(?:(?:double|half|bfloat16)\(\)|to\([^()\n]*torch\.(?:double|float64|half|float16|bfloat16)\b)"
     r"|\bset_default_dtype\(torch\.(?!float32|float\b)|\bset_default_tensor_type\([^()\n]*(?:Double|Half)Tensor"
 )
-_MOST_FILES = 400
+MOST_FILES = 400
+"""Files of a project that are looked through for one question."""
 _DEEPEST = 3
 """How many files that import each other are read for one name."""
 _ASYNC = re.compile(r"\basync\s*=(?!=)")
@@ -59,7 +60,7 @@ def converts_elsewhere(path: str, root: str) -> bool:
     """Whether another file of the project gives what it calls a model, or all tensors, another precision."""
     return any(
         _CONVERSION.search(text_of_file(file)) is not None
-        for file in itertools.islice(files_of(root), _MOST_FILES)
+        for file in itertools.islice(files_of(root), MOST_FILES)
         if file != path
     )
 
