@@ -50,6 +50,16 @@ def test_a_library_for_another_torch_says_which(tmp_path: Path) -> None:
     assert "It was built for torch 2.1.0 and this is" in finding.message
 
 
+def test_of_libraries_that_import_each_other_the_broken_one_is_named(tmp_path: Path) -> None:
+    site = install(tmp_path, "zoo", "import brokenvision\n")
+    install(tmp_path / "other", "brokenvision", "raise RuntimeError('operator brokenvision::nms does not exist')")
+    paths = [str(site), str(tmp_path / "other" / "lib" / "site-packages")]
+    job = analyze(tmp_path / "model.py", f"import sys\nsys.path[:0] = {paths!r}\nimport zoo\n")
+    (finding,) = job.findings
+    assert finding.rule == "environment"
+    assert finding.message.startswith("brokenvision 1.2 is installed and cannot be imported: ")
+
+
 def test_a_module_that_is_missing_and_a_mistake_of_the_users_are_not(tmp_path: Path) -> None:
     site = install(tmp_path, "needy", "import no_such_module\n")
     start = f"import sys\nsys.path.insert(0, {str(site)!r})\n"

@@ -129,6 +129,7 @@ def test_a_suite_names_files_and_filters_take_a_few(command: Command, write: Wri
         ("schema = 1\n[[models]]\nfile = ['a.py']\n", "unknown key 'file'; did you mean 'files'?"),
         ("schema = 1\n[[models]]\nfiles = 'a.py'\n", "files must be a list of texts"),
         ("schema = 1\n[[models]]\nfiles = ['lost.py']\n", "no file is called lost.py"),
+        ("schema = 1\n[[models]]\ntimm = '('\n", "timm is no regular expression: missing )"),
         ("schema = ", "mine.toml: "),
     ],
 )
@@ -138,6 +139,12 @@ def test_what_is_wrong_with_a_suite_is_told_in_a_line(command: Command, write: W
     assert ran.code == 2
     assert told in ran.err
     assert len(ran.err.splitlines()) == 1
+
+
+def test_a_filter_that_is_no_regular_expression_is_told(command: Command) -> None:
+    ran = command("survey", "--suite", "quick", "--filter", "(")
+    assert ran.code == 2
+    assert "argument --filter: ( is no regular expression: missing )" in ran.err
 
 
 def test_an_unknown_suite_and_damaged_results_are_named(command: Command, write: Write) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,3 +112,57 @@ def test_architectures_of_a_library_are_built_from_their_configurations(
     assert found["tiny"]["signature"] == ""
     text = (project / "survey" / "models" / "mine" / "bertmodel.py").read_text(encoding="utf-8")
     assert "BertConfig(num_hidden_layers=1)" in text
+
+
+def test_no_file_is_written_of_architectures_that_are_filtered_out_or_beyond_the_limit(
+    project: Path, write: Callable[[str, str], Path]
+) -> None:
+    pytest.importorskip("transformers")
+    write("mine.toml", 'schema = 1\n[[models]]\ntransformers = "(GPT2|Bert|DistilBert)Model"\nlayers = 1\n')
+    words = ["--suite", "mine.toml", "-q", "--no-page", "--stages", "preview"]
+    assert main(["survey", *words, "--filter", "Bert", "--limit", "1"]) in (0, 1)
+    assert [row["model"] for row in rows(project, "mine")] == ["BertModel"]
+    assert {path.stem.partition("_")[0] for path in (project / "survey" / "models" / "mine").iterdir()} == {"bertmodel"}
+
+
+@pytest.mark.parametrize(("suite", "name"), [("torchvision", "resnet18"), ("timm", "vit_tiny_patch16_224")])
+def test_models_of_vision_libraries_are_built_without_weights(suite: str, name: str, project: Path) -> None:
+    try:
+        importlib.import_module(suite)
+    except Exception as error:  # torchvision raises RuntimeError where it was built for another torch
+        pytest.skip(f"{suite} is no extra of ours, and cannot be imported here: {error}")
+    words = ["--suite", suite, "-q", "--no-page", "--stages", "preview", "--filter", f"^{name}$", "--limit", "1"]
+    assert main(["survey", *words]) in (0, 1)
+    (row,) = rows(project, suite)
+    assert (row["model"], row["checked"], row["why"]) == (name, "yes", "")
+    assert row["parameters"] > 5e6
+    assert row["tags"] == [suite]
+
+
+def test_a_library_that_is_broken_or_not_there_is_told_in_one_sentence(
+    project: Path,
+    write: Callable[[str, str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What PyPI's torchvision does beside a torch for CPUs alone, whose operations it cannot load."""
+    write("site-packages/torchvision/__init__.py", "import torch\n\ntorch.ops.torchvision.nms.default\n")
+    write("site-packages/torchvision/models.py", "")
+    write(
+        "site-packages/torchvision-9.1.dist-info/METADATA", "Metadata-Version: 2.1\nName: torchvision\nVersion: 9.1\n"
+    )
+    write("site-packages/timm/__init__.py", "import torchvision\n")
+    monkeypatch.setenv("PYTHONPATH", str(project / "site-packages"))
+    for suite in ("torchvision", "timm"):
+        assert main(["survey", "--suite", suite, "-q"]) == 2
+        (told,) = capsys.readouterr().err.splitlines()
+        assert "torchvision 9.1 is installed and cannot be imported: " in told
+        assert "Install it anew for this Python and torch" in told
+    write("site-packages/timm/__init__.py", "import no_such_library\n")
+    assert main(["survey", "--suite", "timm", "-q"]) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert f"{sys.executable} has timm but no no_such_library, which that needs: install it there" in told
+    (project / "site-packages" / "timm" / "__init__.py").write_text("raise ModuleNotFoundError('', name='timm')\n")
+    assert main(["survey", "--suite", "timm", "-q"]) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert f"{sys.executable} has no timm: install it there, or name another interpreter with --python" in told

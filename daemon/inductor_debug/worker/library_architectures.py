@@ -8,9 +8,11 @@ can be built is learned where its file is analysed. The answer is one JSON docum
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
@@ -38,13 +40,23 @@ def main(configuration: Mapping[str, Any]) -> NoReturn:
     try:
         names = _LIBRARIES[configuration["library"]](configuration)
         found["architectures"] = [{"name": name, "texts": texts} for name, texts in names]
-    except ImportError as error:
-        found["problem"] = f"{configuration['library']} is not installed there ({error})"
     except Exception as error:  # whatever a library raises is the answer
-        found["problem"] = f"{type(error).__name__}: {error}"
+        found["problem"] = _problem(configuration["library"], error)
     with os.fdopen(answer, "w", encoding="utf-8") as stream:
         json.dump(found, stream)
     os._exit(0)  # threads and exit handlers of libraries have nothing to add
+
+
+def _problem(library: str, error: Exception) -> str:
+    """What to tell of a library that cannot be listed: it, or what it needs, is not there, or does not fit torch."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        missing = error.name.partition(".")[0]
+        lacking = f"no {missing}" if missing == library else f"{library} but no {missing}, which that needs"
+        return f"{sys.executable} has {lacking}: install it there, or name another interpreter with --python"
+    from inductor_debug.capture.failures.broken_libraries import broken_library
+
+    told = broken_library(error)
+    return told or f"the models of {library} cannot be listed: {type(error).__name__}: {error}"
 
 
 def _transformers(asked: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
@@ -121,9 +133,11 @@ def transformers_source(name: str, config: str, arguments: str, directive: str =
 def _torchvision(asked: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     models = importlib.import_module("torchvision.models")
     for name in sorted(name for name in models.list_models() if re.fullmatch(asked["wanted"], name)):
-        home = models.get_model_builder(name).__module__.removeprefix("torchvision.models").strip(".")
+        builder = models.get_model_builder(name)
+        home = builder.__module__.removeprefix("torchvision.models").strip(".")
         inputs = _LARGER_IMAGES if name == "inception_v3" else _VISION_INPUTS.get(home.partition(".")[0], _IMAGES)
-        arguments = "".join(f", {words}" for words in ("weights=None", asked["config"]) if words)
+        backbone = "weights_backbone=None" if "weights_backbone" in inspect.signature(builder).parameters else ""
+        arguments = "".join(f", {words}" for words in ("weights=None", backbone, asked["config"]) if words)
         built = f'get_model("{name}"{arguments})'
         yield (
             name,

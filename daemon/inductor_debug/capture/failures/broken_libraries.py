@@ -7,6 +7,7 @@ while they are imported. A module that is not there at all is another matter. Re
 from __future__ import annotations
 
 import re
+import sys
 from importlib import metadata
 
 import torch
@@ -28,21 +29,29 @@ def broken_library(error: BaseException) -> str | None:
     wanted = _wanted_torch(name)
     if wanted is not None and wanted != torch.__version__.partition("+")[0]:
         return f"{words} It was built for torch {wanted} and this is {torch.__version__}: install those that fit."
-    return f"{words} Install it anew for this Python and torch {torch.__version__}, or choose another interpreter."
+    build = f"torch {torch.__version__}"
+    if "+" in torch.__version__:
+        build += " (from the package index that this torch came from)"
+    return f"{words} Install it anew for this Python and {build}, or choose another interpreter."
 
 
 def _importing(error: BaseException) -> str | None:
-    """The top-level name of the library whose module was being executed when the error was raised in it."""
-    traceback, library = error.__traceback__, None
+    """The top-level name of the library whose module was being executed when the error was raised in it.
+
+    Of libraries that import each other it is the last that is not there now: those that it kept from being imported
+    have nothing wrong with them.
+    """
+    traceback, libraries = error.__traceback__, list[str]()
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if is_installed(code.co_filename):
-            if code.co_name == "<module>" and library is None:
-                library = str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+            if code.co_name == "<module>":
+                libraries.append(str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")[0])
         elif not code.co_filename.startswith("<frozen importlib") and not is_standard(code.co_filename):
-            library = None
+            libraries.clear()
         traceback = traceback.tb_next
-    return library or None
+    absent = [name for name in libraries if name not in sys.modules]
+    return next(filter(None, (*absent[-1:], *libraries)), None)
 
 
 def _distribution(name: str) -> metadata.Distribution | None:

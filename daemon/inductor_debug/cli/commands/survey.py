@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FILE.toml",
         help=f"models that belong together: {', '.join(built_in_suites())}, or yours",
     )
-    group.add_argument("--filter", metavar="REGEX", default="", help="only models whose name or tag it is found in")
+    group.add_argument(
+        "--filter", metavar="REGEX", type=_pattern, default="", help="only models whose name or tag it is found in"
+    )
     group.add_argument("--limit", metavar="N", type=count, default=0, help="at most so many")
     group.add_argument("--resume", action="store_true", help="go on with the file of results that is there")
     group = parser.add_argument_group("what to look at")
@@ -214,22 +218,21 @@ def _surveyed(arguments: argparse.Namespace) -> Path:
     return file.path
 
 
-def _models(arguments: argparse.Namespace, settings: SettingsResolver) -> list[SurveyModel]:
-    models: list[SurveyModel] = []
+def _models(arguments: argparse.Namespace, settings: SettingsResolver) -> Iterator[SurveyModel]:
     if arguments.suite:
         suite = read_suite(arguments.suite)
         interpreter = settings(os.getcwd()).interpreter
         if not arguments.quiet:
             console.say(f"suite {suite.name}: {suite.title}")
         folder = Path(arguments.folder).resolve()
-        models += models_of_suite(suite, folder, lambda question: ask_library(interpreter, question))
+        ask = partial(ask_library, interpreter)
+        yield from models_of_suite(suite, folder, ask, arguments.filter)
     if arguments.paths:
         found = collect(arguments.paths, lambda path: settings(path).excludes(path))
         for candidate, skip in choose(found, settings):
             if skip is None:
                 problem = candidate.problem or ""
-                models.append(SurveyModel(candidate.shown.replace(os.sep, "/"), (candidate.path,), problem=problem))
-    return models
+                yield SurveyModel(candidate.shown.replace(os.sep, "/"), (candidate.path,), problem=problem)
 
 
 def _options(arguments: argparse.Namespace) -> SurveyOptions:
@@ -269,6 +272,14 @@ def _said(arguments: argparse.Namespace) -> dict[str, Any]:
 def _name(arguments: argparse.Namespace) -> str:
     said = Path(arguments.suite).stem if arguments.suite else Path(os.path.abspath(arguments.paths[0])).stem
     return re.sub(r"[^\w.-]+", "_", said) or "survey"
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text} is no regular expression: {error}") from None
+    return text
 
 
 def _stages(text: str) -> list[str]:

@@ -21,6 +21,7 @@ Nothing is run or imported here.
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -127,6 +128,11 @@ def _entry(said: Any, where: str) -> SuiteEntry:
     if len(meant) != 1:
         raise SuiteError(f"{where}: exactly one of files, {', '.join(LIBRARIES)} says which models are meant")
     library = meant[0] if meant[0] != "files" else ""
+    if library:
+        try:
+            re.compile(said[library])
+        except re.error as error:
+            raise SuiteError(f"{where}: {library} is no regular expression: {error}") from None
     return SuiteEntry(
         name=said.get("name", ""),
         files=tuple(said.get("files", ())),

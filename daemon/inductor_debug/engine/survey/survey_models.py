@@ -7,8 +7,9 @@ check it by itself. Nothing of a model is run or imported here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from inductor_debug.engine.pool.asking_libraries import LibraryArchitecture, LibraryQuestion
@@ -34,8 +35,10 @@ class SurveyModel:
     index: int = 0
 
 
-def models_of_suite(suite: Suite, folder: Path, ask: AskLibrary) -> Iterator[SurveyModel]:
-    """The models of a suite; files that build those of libraries are written below `folder`.
+def models_of_suite(suite: Suite, folder: Path, ask: AskLibrary, wanted: str = "") -> Iterator[SurveyModel]:
+    """The models of a suite that `wanted` fits, as in `narrowed`, one after the other.
+
+    A file that builds a model of a library is written below `folder` when its turn comes: a library has a thousand.
 
     Raises:
         SuiteError: a file that the suite names is not there.
@@ -43,23 +46,29 @@ def models_of_suite(suite: Suite, folder: Path, ask: AskLibrary) -> Iterator[Sur
         OSError: a file cannot be written.
     """
     for entry in suite.entries:
-        yield from _of_library(suite, entry, folder, ask) if entry.library else _of_files(suite, entry)
+        models = _of_library(suite, entry, folder, ask, wanted) if entry.library else _of_files(suite, entry)
+        yield from (model for model in models if _fits(wanted, model.name, model.tags))
 
 
-def narrowed(models: Sequence[SurveyModel], wanted: str, limit: int) -> list[SurveyModel]:
+def narrowed(models: Iterable[SurveyModel], wanted: str, limit: int) -> list[SurveyModel]:
     """Those whose name or a tag of theirs fits the regular expression `wanted`, at most `limit` (0 for all).
 
-    Names that occur twice get a number, because rows are told apart by them.
+    Names that occur twice get a number, because rows are told apart by them. No more models are asked for than are
+    taken.
     """
-    fitting = [model for model in models if any(re.search(wanted, text) for text in (model.name, *model.tags))]
+    fitting = (model for model in models if _fits(wanted, model.name, model.tags))
     seen: dict[str, int] = {}
     named: list[SurveyModel] = []
-    for model in fitting[: limit or None]:
+    for model in islice(fitting, limit or None):
         seen[model.name] = seen.get(model.name, 0) + 1
         number = seen[model.name]
         name = model.name if number == 1 else f"{model.name} ({number})"
         named.append(replace(model, name=name, index=len(named)))
     return named
+
+
+def _fits(wanted: str, name: str, tags: Iterable[str]) -> bool:
+    return any(re.search(wanted, text) for text in (name, *tags))
 
 
 def _of_files(suite: Suite, entry: SuiteEntry) -> Iterator[SurveyModel]:
@@ -73,7 +82,7 @@ def _of_files(suite: Suite, entry: SuiteEntry) -> Iterator[SurveyModel]:
             yield SurveyModel(name, (str(path),), target, entry.tags)
 
 
-def _of_library(suite: Suite, entry: SuiteEntry, folder: Path, ask: AskLibrary) -> Iterator[SurveyModel]:
+def _of_library(suite: Suite, entry: SuiteEntry, folder: Path, ask: AskLibrary, wanted: str) -> Iterator[SurveyModel]:
     question = LibraryQuestion(entry.library, entry.wanted, entry.layers, entry.config, entry.directive)
     architectures = ask(question)
     if not architectures:
@@ -82,6 +91,8 @@ def _of_library(suite: Suite, entry: SuiteEntry, folder: Path, ask: AskLibrary) 
     home.mkdir(parents=True, exist_ok=True)
     for architecture in architectures:
         name = entry.name if entry.name and len(architectures) == 1 else architecture.name
+        if not _fits(wanted, name, entry.tags):
+            continue
         paths = [home / f"{_file_name(name)}{_suffix(number)}.py" for number in range(len(architecture.texts))]
         for path, text in zip(paths, architecture.texts, strict=True):
             if not path.is_file() or path.read_text(encoding="utf-8") != text:
