@@ -78,6 +78,29 @@ def test_a_report_is_a_check_with_a_page(command: Command, write: Write) -> None
     assert document["summary"]["findings"] == 1
 
 
+def test_a_comparison_goes_into_a_page_on_this_machine_alone(command: Command, write: Write) -> None:
+    write("model.py", "y = 1\n")
+    refused = command("check", "model.py", "--compare", "inductor")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--compare goes into the page: --format html" in refused.err
+    refused = command("report", "model.py", "--compare", "inductor", "--cluster", "local")
+    assert refused.code == 2
+    assert "--compare runs models on this machine" in refused.err
+    refused = command("report", "model.py", "--compare", "mine.toml")
+    assert refused.code == 2
+    assert "mine.toml" in refused.err
+
+
+def test_a_page_names_what_was_kept_and_why_nothing_was_compared(command: Command, write: Write) -> None:
+    write("model.py", DOUBLE)
+    ran = command("report", "model.py", "--artifacts", "project", "--compare", "inductor", "-o", "report.html")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert ran.code == 2  # a comparison of which nothing came is no pass
+    assert "KernelDiff: Model, inductor against eager: failed" in page
+    assert "of this run (inductor-debug list names all that are kept)" in page
+    assert 'href="debug_artifacts/' in page
+
+
 def test_strict_makes_constraint_violations_errors_and_nothing_else(command: Command, write: Write) -> None:
     write("model.py", "y = x.double()\nz = y  # graph break\n")
     out = command("check", "model.py", "--strict").out

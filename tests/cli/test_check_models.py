@@ -156,3 +156,22 @@ def test_an_interpreter_without_torch_is_explained(project: Path, cache: Path, t
     assert ran.returncode == 2
     assert "no-python" in ran.stdout.decode()
     assert b"Traceback" not in ran.stderr
+
+
+def test_a_report_has_guards_comparisons_and_kept_files_of_real_runs(tmp_path: Path) -> None:
+    text = MODEL.format(call="").replace(
+        "inputs=(torch.randn(8, 64),)", "inputs=[(torch.randn(8, 64),), (torch.randn(3, 64),)]"
+    )
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "model.py").write_text(text)
+    words = ["report", "model.py", "--artifacts", "project", "--compare", "aot_eager", "-o", "report.html"]
+    ran = subprocess.run([*COMMAND, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1, ran.stderr  # it is compiled again for another batch
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "KernelDiff: Model, aot_eager against eager: pass" in page
+    assert "Error over the error to expect" in page
+    assert "Guards: model.py::Model: 2 graphs" in page
+    assert "has size 3 in dimension 0, not 8" in page
+    kept = {path.name for path in (tmp_path / "debug_artifacts").rglob("*model-Model*")}
+    assert kept
+    assert all(name in page for name in kept)

@@ -11,7 +11,19 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Protocol
 
-from inductor_debug_schema import Checked, FileReport, FileStatus, Finding, Severity, StageState, TargetReport
+from inductor_debug_schema import (
+    ArtifactReference,
+    Checked,
+    DiffDocument,
+    DiffVerdict,
+    FileReport,
+    FileStatus,
+    Finding,
+    Severity,
+    StageState,
+    TargetReport,
+)
+from inductor_debug_schema.answers.guards_document import GuardsDocument
 
 from inductor_debug.engine.fixes.fixed_files import FixedFile
 from inductor_debug.engine.selection.selection import Skip
@@ -44,13 +56,34 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeBeside:
+    """What a run made of a file beside findings, where it was asked to.
+
+    `guards` are those of its targets, `compared` what KernelDiff says of them, `kept` the files that were kept. `notes`
+    say what could not be made or kept.
+    """
+
+    guards: tuple[GuardsDocument, ...] = ()
+    compared: tuple[DiffDocument, ...] = ()
+    kept: tuple[ArtifactReference, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to tell."""
+        return bool(self.guards or self.compared or self.kept or self.notes)
+
+
+NOTHING_MADE = MadeBeside()
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedFile:
     """One file and what became of it.
 
     `shown` is the path as the user gave it (or the folder they gave, and the rest); `report.path` is absolute.
     `hidden` are findings that a baseline knows and that no report shows. `problem` says why the file could not be
     looked at, where the analysis itself has no finding for it. `required` says that no target may go unchecked.
-    `fixed` is what fixes make of it, where they were asked for.
+    `fixed` is what fixes make of it, where they were asked for, and `made` what else was made beside the findings.
     """
 
     shown: str
@@ -62,6 +95,7 @@ class CheckedFile:
     problem: str | None = None
     required: bool = False
     fixed: FixedFile | None = None
+    made: MadeBeside = NOTHING_MADE
 
     @property
     def path(self) -> str:
@@ -180,10 +214,11 @@ class CheckResult:
         return sum(finding.severity is severity for _, finding in self.findings())
 
     def exit_code(self) -> ExitCode:
-        """How the command should end. What could not be analysed outweighs what was found."""
-        if any(file.hinders() for file in self.files):
+        """How the command should end. What could not be analysed or compared outweighs what was found."""
+        verdicts = {document.verdict for file in self.files for document in file.made.compared}
+        if any(file.hinders() for file in self.files) or verdicts & {DiffVerdict.FAILED, None}:
             return ExitCode.TROUBLE
-        if any(self.fails(finding) for _, finding in self.findings()):
+        if any(self.fails(finding) for _, finding in self.findings()) or verdicts - {DiffVerdict.PASS}:
             return ExitCode.FINDINGS
         return ExitCode.CLEAN
 

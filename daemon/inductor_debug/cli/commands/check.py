@@ -14,8 +14,9 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
-from inductor_debug_schema import FileStatus, Severity
+from inductor_debug_schema import DiffOptions, FileStatus, Severity
 
+from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.cli.support import baseline as baselines
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.batch_runner import BatchPlan, remark_on
@@ -25,10 +26,12 @@ from inductor_debug.cli.support.file_arguments import FolderFile, PathError, col
 from inductor_debug.cli.support.fixing import Differences, asked_for, say, sum_up
 from inductor_debug.cli.support.formats import ReportView, renderer
 from inductor_debug.cli.support.output import Output, require_writable, styler, write_whole
+from inductor_debug.cli.support.running.beside import COMPARISON_SECONDS, Beside
 from inductor_debug.cli.support.running.cluster_arguments import cluster_of
 from inductor_debug.cli.support.running.run_arguments import jobs_of, located
 from inductor_debug.cli.support.size_arguments import require_sizes
 from inductor_debug.cluster.cluster_errors import ClusterError
+from inductor_debug.engine.orders.comparing import diff_order
 from inductor_debug.engine.orders.outcomes import NO_TARGET
 from inductor_debug.engine.pool import supervisor
 from inductor_debug.engine.results.target_coverage import shared
@@ -49,7 +52,7 @@ from inductor_debug.report.unchecked_classes import coverage_line
 
 __all__ = ["DESCRIPTION", "EPILOG", "FAILURES", "add_arguments", "run"]
 
-FAILURES = (ConfigurationError, ClusterError)
+FAILURES = (ConfigurationError, ClusterError, ProfileError)
 _TORCH_LOGS = "TORCH_LOGS"
 _NO_COSTS = (
     "--max-growth compares with a baseline that has costs: --baseline FILE, written by check --write-baseline FILE "
@@ -161,10 +164,11 @@ class _Check:
         named = [candidate.path for candidate in candidates]
         place = cluster_of(arguments, self._settings_for, named)
         fixing = asked_for(arguments)
+        beside = _beside(arguments, keeps)
         if place is not None:
             _require_possible(arguments, keeps)
         jobs = jobs_of(arguments)
-        plan = BatchPlan(candidates, self._settings_for, jobs, pool, keeps, fixing, cached, place)
+        plan = BatchPlan(candidates, self._settings_for, jobs, pool, keeps, fixing, cached, place, beside)
         progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
         return run_files(plan, progress, on_file)
 
@@ -208,10 +212,25 @@ class _Check:
         return ReportView(arguments.format, styler(arguments), arguments.verbose, arguments.quiet)
 
 
+def _beside(arguments: argparse.Namespace, keeps_graphs: bool) -> Beside | None:
+    """What the page has beside findings; None where that is nothing."""
+    if arguments.format != "html":
+        if arguments.compare:
+            raise console.CommandError("--compare goes into the page: --format html, or inductor-debug diff")
+        return None
+    if not (keeps_graphs or arguments.compare):
+        return None
+    for backend in arguments.compare:
+        diff_order(DiffOptions(backend=backend))  # so that a profile that is wrong is told before any work
+    return Beside(keeps_graphs, tuple(arguments.compare), arguments.timeout or COMPARISON_SECONDS)
+
+
 def _require_possible(arguments: argparse.Namespace, keeps_graphs: bool) -> None:
     """What a cluster cannot do."""
     if asked_for(arguments) is not None:
         raise console.CommandError("--fix and --diff try their edits on this machine: leave --cluster out")
+    if arguments.compare:
+        raise console.CommandError("--compare runs models on this machine: leave --cluster out, or survey --diff there")
     if keeps_graphs and not arguments.shared and not arguments.cluster.startswith("local"):
         raise console.CommandError("graphs are kept where all machines can write: --artifacts needs --shared FOLDER")
 

@@ -11,12 +11,14 @@ from inductor_debug.cli.commands import check
 
 DESCRIPTION = """\
 Checks files or folders, as `inductor-debug check` does, and puts what was found into one HTML page that needs neither
-this tool nor the network to be read: results of every file, findings with their source, what the rules mean.
+this tool nor the network to be read: charts, results of every file, findings with their source, what the rules mean;
+with --artifacts guards and what was kept, with --compare KernelDiff's verdicts.
 """
 EPILOG = """\
 examples:
   inductor-debug report model.py -o report.html
   inductor-debug report src --accelerator spyre --stages preview,mock,aot -o report.html
+  inductor-debug report model.py --artifacts project --compare inductor -o report.html
   inductor-debug report src --format json -o report.json      the same as a document
 
 The graphs of a target are a page of their own: `inductor-debug graph FILE --format html`.

@@ -25,6 +25,7 @@ from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import InterruptedRunError, Progress
 from inductor_debug.cli.support.file_arguments import FolderFile
 from inductor_debug.cli.support.fixing import Fixing, fix
+from inductor_debug.cli.support.running.beside import Beside, checked_beside
 from inductor_debug.cli.support.running.places import AT_ONCE, CheckPlace, RunPlace
 from inductor_debug.cluster.cluster_errors import ClusterError
 from inductor_debug.engine.engine import Engine
@@ -33,7 +34,7 @@ from inductor_debug.engine.pool.pool import Pool, PoolFactory
 from inductor_debug.engine.results.analysis import AnalysisUpdate
 from inductor_debug.engine.results.kept_runs import NOT_ASKED, Versions
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError, Settings
-from inductor_debug.report.run_report import CheckedFile, Tool
+from inductor_debug.report.run_report import CheckedFile, MadeBeside, Tool
 from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug.system import tried_versions
 
@@ -42,8 +43,8 @@ from inductor_debug.system import tried_versions
 class BatchPlan:
     """What to run: files, their settings, how many at once, what makes the worker pools, and whether to keep graphs.
 
-    `fixing` asks for fixes, too; `keeps_runs` lets what earlier commands learned stand in for running. With a `place`
-    files are checked there, as many at once as it sees fit.
+    `fixing` asks for fixes, too, `beside` for what else is to be made of files. `keeps_runs` lets what earlier commands
+    learned stand in for running. With a `place` files are checked there, as many at once as it sees fit.
     """
 
     candidates: Sequence[FolderFile]
@@ -54,6 +55,7 @@ class BatchPlan:
     fixing: Fixing | None = None
     keeps_runs: bool = True
     place: CheckPlace | None = None
+    beside: Beside | None = None
 
 
 def run(plan: BatchPlan, progress: Progress, on_file: Callable[[CheckedFile], None]) -> Tool:
@@ -112,12 +114,16 @@ async def _check(
     problem = candidate.problem
     report = FileReport(path=candidate.path, status=FileStatus.FAILED)
     fixed: FixedFile | None = None
+    made = MadeBeside()
     async with gate:
         started = time.perf_counter()
         if problem is None:
             progress.show(candidate.shown)
             try:
-                report = await place.check(candidate.path, show, keep_graphs=plan.keep_graphs)
+                if plan.beside is not None and isinstance(place, Engine):
+                    report, made = await checked_beside(place, candidate.path, plan.beside, show, progress.show)
+                else:
+                    report = await place.check(candidate.path, show, keep_graphs=plan.keep_graphs)
                 if plan.fixing is not None and isinstance(place, Engine):
                     progress.show(f"{candidate.shown}: trying fixes")
                     fixed, problem = await fix(place, report, settings, plan.fixing)
@@ -139,6 +145,7 @@ async def _check(
         problem=problem,
         required=settings.require_targets,
         fixed=fixed,
+        made=made,
     )
 
 

@@ -109,6 +109,20 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--artifacts", metavar="WHERE", help="keep the graphs that are captured: cache, project, or a folder"
     )
+    group.add_argument(
+        "--compare",
+        metavar="BACKEND,...",
+        type=_names,
+        default=[],
+        help="with --format html: compare each target's numbers with eager's, too (KernelDiff)",
+    )
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("no backend is named")
+    return list(dict.fromkeys(names))
 
 
 def _add_verdict(group: argparse._ArgumentGroup) -> None:

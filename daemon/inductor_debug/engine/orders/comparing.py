@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from inductor_debug_schema import DiffOptions, DiffTask
+from inductor_debug_schema import DiffDocument, DiffOptions, DiffTask, DiffVerdict
 
 from inductor_debug.accelerators.profile import built_in_names, load_document
-from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.orders.orders import Order, Performed
+from inductor_debug.engine.orders.outcomes import failure
 
 
 def diff_order(options: DiffOptions, *, target: str = "", timeout: float | None = None) -> Order:
@@ -38,3 +39,30 @@ def diff_order(options: DiffOptions, *, target: str = "", timeout: float | None 
         time_limit=options.time_limit or 120.0,
     )
     return Order(task, target, options.seed or 0, timeout=timeout)
+
+
+def no_comparison(target: str, backend: str, performed: Performed) -> DiffDocument:
+    """What stands for a comparison of which no answer came: failed, and why."""
+    return DiffDocument(
+        schema=1,
+        target=target,
+        reference="eager",
+        backend=backend,
+        verdict=DiffVerdict.FAILED,
+        why=failure(performed) or "the worker gave no answer",
+        outputs=[],
+        gradients=[],
+        nodes=[],
+        segments=[],
+        blame=[],
+        faults=[],
+        first_divergent=None,
+        largest_growth=None,
+        deterministic=None,
+        seed=0,
+        runs=0,
+        weights="",
+        notes=[],
+        seconds={},
+        partial=True,
+    )

@@ -18,14 +18,13 @@ from inductor_debug_schema import (
     Checked,
     DiffDocument,
     DiffOptions,
-    DiffVerdict,
     FileReport,
     MeasurementDocument,
     MeasureTask,
 )
 
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.orders.comparing import diff_order
+from inductor_debug.engine.orders.comparing import diff_order, no_comparison
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings
@@ -143,7 +142,7 @@ class ModelSurvey:
             asked = DiffOptions(backend=backend, gradients=options.training)
             performed = await self._engine.perform(path, diff_order(asked, target=target, timeout=options.timeout))
             compared.setdefault(target, []).extend(
-                performed.documents(DiffDocument) or [_not_compared(target, backend, performed)]
+                performed.documents(DiffDocument) or [no_comparison(target, backend, performed)]
             )
 
 
@@ -186,30 +185,4 @@ def _not_measured(target: str, backend: str, options: SurveyOptions, performed: 
         peak_bytes=None,
         eager_peak_bytes=None,
         problem=failure(performed) or "the worker gave no answer",
-    )
-
-
-def _not_compared(target: str, backend: str, performed: Performed) -> DiffDocument:
-    return DiffDocument(
-        schema=1,
-        target=target,
-        reference="eager",
-        backend=backend,
-        verdict=DiffVerdict.FAILED,
-        why=failure(performed) or "the worker gave no answer",
-        outputs=[],
-        gradients=[],
-        nodes=[],
-        segments=[],
-        blame=[],
-        faults=[],
-        first_divergent=None,
-        largest_growth=None,
-        deterministic=None,
-        seed=0,
-        runs=0,
-        weights="",
-        notes=[],
-        seconds={},
-        partial=True,
     )

@@ -1,4 +1,4 @@
-"""The report as one page for people who have neither the tool nor the files: what was checked, what was found, and why.
+"""The report as one page for people who have neither the tool nor the files: charts, what was checked, found, and why.
 
 It loads nothing and runs nothing; files have the names that `FileNames` gives them. Whatever comes from elsewhere is
 text and never markup.
@@ -13,7 +13,10 @@ from inductor_debug_schema import Finding, Range, Related, StageReport
 from inductor_debug.engine.results.target_coverage import WORDS, remark
 from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.file_names import FileNames
-from inductor_debug.report.html.markup import Links, page, table, text, texts
+from inductor_debug.report.formats.made_parts import MadeParts
+from inductor_debug.report.html.card_pieces import pieces_style
+from inductor_debug.report.html.check_charts import check_charts
+from inductor_debug.report.html.markup import Links, link_within, page, section, table, text, texts
 from inductor_debug.report.run_report import CheckedFile, CheckResult, summary
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
@@ -34,6 +37,8 @@ class HtmlReport:
         self._sources = sources
         self._links = Links(places, sources)
         self._page_of = page_of
+        self._made = MadeParts(places, sources)
+        self._identifiers: dict[str, str] = {}
 
     def file(self, file: CheckedFile) -> str:
         """Nothing: the page is written at the end."""
@@ -42,21 +47,30 @@ class HtmlReport:
     def end(self, result: CheckResult) -> str:
         """The page."""
         rules = sorted({finding.rule for _, finding in result.findings()})
+        self._identifiers = {file.path: f"file-{number}" for number, file in enumerate(result.files, 1)}
+        told = [file for file in result.files if file.findings or file.report.targets or file.problem or file.made]
         body = [
             f"<h1>{text(summary(result))}</h1>",
             f"<p>{text(coverage_line(result.files, self._sources))}</p>",
             f'<p class="about">{text(_versions(result))}</p>',
-            table(("File", "Result", "Findings", "Targets"), [texts(self._overview(file)) for file in result.files]),
-            *(self._section(file) for file in result.files if file.findings or file.report.targets or file.problem),
+            check_charts(result, self._identifier),
+            table(
+                ("File", "Result", "Findings", "Targets"), [self._overview(file, file in told) for file in result.files]
+            ),
+            *(self._section(file) for file in told),
             *_not_opened(result),
             *self._rules(rules),
         ]
-        return page(f"{_TITLE}: {summary(result)}", body)
+        return page(f"{_TITLE}: {summary(result)}", body, pieces_style())
 
-    def _overview(self, file: CheckedFile) -> tuple[str, str, str, str]:
+    def _identifier(self, file: CheckedFile) -> str:
+        return self._identifiers[file.path]
+
+    def _overview(self, file: CheckedFile, told: bool) -> tuple[str, str, str, str]:
+        name = link_within(text(file.shown), self._identifier(file)) if told else text(file.shown)
         state = "not analysed" if file.unanalysed() else file.report.status.value
         targets = ", ".join(target.name for target in file.report.targets)
-        return file.shown, state, counted(len(file.findings), "finding"), targets
+        return name, text(state), counted(len(file.findings), "finding"), text(targets)
 
     def _section(self, file: CheckedFile) -> str:
         rows = [
@@ -78,12 +92,13 @@ class HtmlReport:
         headers = ("Target", "Coverage", "Stage", "State", "Ops", "Graphs", "Graph breaks", "Seconds")
         return "\n".join(
             [
-                f"<section>\n<h2>{text(file.shown)}</h2>",
+                f"<section>\n{section(self._identifier(file), file.shown)}",
                 *([f"<p>{text(file.problem)}</p>"] if file.problem is not None else []),
                 *([table(headers, rows, numeric=4)] if rows else []),
                 *lacking,
                 *notes,
                 *(self._finding(finding) for finding in file.findings),
+                *self._made.parts(file.made),
                 "</section>",
             ]
         )

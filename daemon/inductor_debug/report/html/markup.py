@@ -28,6 +28,7 @@ tbody th { font-weight: normal; white-space: nowrap; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 article { border-left: 3px solid var(--line); padding-left: 0.9rem; margin: 1.3rem 0; }
 .lacking { border-left: 3px solid var(--odd); padding-left: 0.9rem; }
+article { content-visibility: auto; contain-intrinsic-size: auto 9rem; }
 article.error { border-color: var(--bad); } article.warning { border-color: var(--odd); }
 strong { color: var(--bad); } h1 + p strong { font-weight: 600; }
 pre { overflow-x: auto; margin: 0.4rem 0; padding: 0.5rem 0.7rem; border: 1px solid var(--line); border-radius: 4px; }
@@ -123,13 +124,13 @@ class Links:
         return f'<a href="{text(address)}" data-range="{span}">{html}</a>'
 
 
-def page(title: str, body: Iterable[str]) -> str:
-    """The whole document."""
+def page(title: str, body: Iterable[str], style: str = "") -> str:
+    """The whole document; `style` is for what it has beside text and tables."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{text(title)}</title>\n<style>{style}{_STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n"
     )

@@ -21,6 +21,7 @@ from inductor_debug.accelerators.document import ProfileError
 from inductor_debug.accelerators.profile import NO_ACCELERATOR, Profile, load_document, read_profile
 from inductor_debug.engine.survey.results_file import SurveyResults
 from inductor_debug.report.cells import printable
+from inductor_debug.report.html.card_pieces import pieces_style
 from inductor_debug.report.roofs import ceilings_of
 from inductor_debug.report.survey.survey_columns import (
     column_of,
@@ -60,12 +61,12 @@ def survey_page(results: SurveyResults, changes: PageChanges | None = None) -> s
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f"<title>{_text(title)}</title>\n<style>{_part('page.css')}</style>\n</head>\n",
+            f"<title>{_text(title)}</title>\n<style>{pieces_style()}{_part('page.css')}</style>\n</head>\n",
             f"<body>\n<h1>{_text(summary.sentence)}</h1>\n",
             f'<p class="about">{_text(versions_of(results.header))}</p>\n',
             *_changes(changes),
             _FILTERS.format(states="".join(f'<option value="{value}">{label}</option>' for value, label in _STATES)),
-            '<div id="charts"></div>\n<div class="below"><div id="table" aria-label="models"></div>',
+            '<div id="charts" class="cards"></div>\n<div class="below"><div id="table" aria-label="models"></div>',
             '<aside id="details" aria-live="polite" hidden></aside></div>\n',
             f'<script type="application/json" id="survey-data">{_json(_data(results, changes))}</script>\n',
             f'<script type="application/jsonl" id="survey-details">\n{details}\n</script>\n',
