@@ -1,8 +1,9 @@
 """`inductor-debug bench cluster`: nothing lost and nothing double while workers are killed, what a job costs, memory.
 
 Three surveys on a Dask cluster of real processes: small models while a random worker is killed every few seconds; some
-of them with no kill, for what a model costs beside its own work, and again on this machine's engine, whose rows must be
-equal; and files that no worker needs to look at, many of them, for how big the client becomes.
+of them with no kill and no more at once than there are cores, for how long a model waits beside its own work, and again
+on this machine's engine, whose rows must be equal; and files that no worker needs to look at, many of them, for how big
+the client becomes and what a result takes of processors.
 """
 
 from __future__ import annotations
@@ -67,13 +68,17 @@ _TRIFLE = "class Model(torch.nn.Module)  # {size}\n"
 
 @dataclass
 class _Seen:
-    """What a survey was like: its rows by model, seconds, kills, overheads, and the client's bytes as it went."""
+    """What a survey was like: its rows by model, seconds, kills, overheads, and the client's bytes as it went.
+
+    `processors` are the seconds that client, scheduler and workers had on them; what models run in is not among them.
+    """
 
     rows: dict[str, list[dict[str, Any]]]
     seconds: float
     kills: int
     overheads: list[float]
     resident: list[int]
+    processors: dict[str, float]
 
 
 def run(models: int, workers: int, trifles: int, seed: int) -> BenchmarkOutcome:
@@ -98,16 +103,21 @@ def run(models: int, workers: int, trifles: int, seed: int) -> BenchmarkOutcome:
         with running_cluster(workers, folder) as cluster:
             progress(f"{models} models on {workers} workers, of which one is killed every {KILL_SECONDS:g} s")
             killed = _survey(folder, "killed", _MODEL, models, cluster, seed)
-            progress(f"{COMPARED} models with no kill")
-            calm = _survey(folder, "calm", _MODEL, min(COMPARED, models), cluster)
+            progress(f"{COMPARED} models with no kill, {_at_once(workers)} at once")
+            calm = _survey(folder, "calm", _MODEL, min(COMPARED, models), cluster, at_once=_at_once(workers))
             progress(f"{trifles} files that no worker looks at")
             many = _survey(folder, "many", _TRIFLE, trifles, cluster)
         progress(f"{COMPARED} models on this machine")
         here = _survey(folder, "here", _MODEL, min(COMPARED, models), None)
-    return _outcome(killed, calm, many, here, models)
+    return _outcome(killed, calm, many, here, models, _at_once(workers))
 
 
-def _outcome(killed: _Seen, calm: _Seen, many: _Seen, here: _Seen, models: int) -> BenchmarkOutcome:
+def _at_once(workers: int) -> int:
+    """So many models as there are cores for: more would wait for those, and not for what the cluster does."""
+    return min(workers, os.cpu_count() or 1)
+
+
+def _outcome(killed: _Seen, calm: _Seen, many: _Seen, here: _Seen, models: int, at_once: int) -> BenchmarkOutcome:
     names = Counter({name: len(rows) for name, rows in killed.rows.items()})
     double = sum(count > 1 for count in names.values())
     broken = [name for name, rows in killed.rows.items() if any(row["status"] == "crashed" for row in rows)]
@@ -115,6 +125,7 @@ def _outcome(killed: _Seen, calm: _Seen, many: _Seen, here: _Seen, models: int) 
     cost = median(calm.overheads)
     tenth = many.resident[len(many.resident) // 10]
     growth = max(many.resident) - tenth
+    takes = {who: round(seconds / len(many.rows) * 1000, 1) for who, seconds in many.processors.items()}
     figures = {
         "models": models,
         "lost": models - len(names),
@@ -123,6 +134,8 @@ def _outcome(killed: _Seen, calm: _Seen, many: _Seen, here: _Seen, models: int) 
         "kills": killed.kills,
         "seconds": round(killed.seconds, 1),
         "overhead_seconds": cost,
+        "at_once": at_once,
+        "processor_milliseconds": takes,
         "results": len(many.rows),
         "results_seconds": round(many.seconds, 1),
         "client_bytes": [tenth, max(many.resident)],
@@ -134,18 +147,22 @@ def _outcome(killed: _Seen, calm: _Seen, many: _Seen, here: _Seen, models: int) 
             f"({len(broken)} given up after three deaths) in {killed.seconds:.0f} s",
         ),
         (len(same) == len(here.rows), f"{len(same)} of {len(here.rows)} models have the rows of a run here"),
-        (cost <= OVERHEAD_SECONDS, f"{cost * 1000:.0f} ms a model beside its work (at most 50 ms)"),
+        (cost <= OVERHEAD_SECONDS, f"{cost * 1000:.0f} ms a model beside its work, {at_once} at once (at most 50 ms)"),
         (
             growth <= GROWTH_BYTES,
             f"{len(many.rows)} results, {many.seconds / len(many.rows) * 1000:.0f} ms each: the client has "
             f"{tenth / (1 << 20):.0f} MiB after a tenth and {max(many.resident) / (1 << 20):.0f} MiB at most (+32 MiB)",
         ),
     ]
-    return BenchmarkOutcome(figures, promises, [])
+    parts = ", ".join(f"{who} {amount:g} ms" for who, amount in takes.items())
+    note = f"of processors a result takes {sum(takes.values()):.0f} ms beside the model ({parts}); the rest is waiting"
+    return BenchmarkOutcome(figures, promises, [note])
 
 
-def _survey(folder: Path, name: str, text: str, count: int, cluster: Any, seed: int | None = None) -> _Seen:
-    """Surveys so many files on the cluster, or here; with a `seed`, workers die on the way."""
+def _survey(
+    folder: Path, name: str, text: str, count: int, cluster: Any, seed: int | None = None, at_once: int = 0
+) -> _Seen:
+    """Surveys so many files on the cluster, `at_once` (0: as it has threads), or here; with a `seed`, workers die."""
     from inductor_debug.cluster.cluster_place import ClusterOptions, ClusterPlace
 
     models = list(_written(folder / f"project-{len(text)}", text, count))
@@ -154,7 +171,7 @@ def _survey(folder: Path, name: str, text: str, count: int, cluster: Any, seed: 
     options = SurveyOptions({})
     place = None
     if cluster is not None:
-        place = ClusterPlace(ClusterOptions(cluster.address, say=progress), settings, options, like)
+        place = ClusterPlace(ClusterOptions(cluster.address, jobs=at_once, say=progress), settings, options, like)
     file = ResultsFile(folder / f"{name}.jsonl", resume=False)
     resident: list[int] = []
     add = file.add
@@ -164,11 +181,18 @@ def _survey(folder: Path, name: str, text: str, count: int, cluster: Any, seed: 
         resident.append(processes.resident_bytes(os.getpid()))
 
     file.add = note  # type: ignore[method-assign]
+    before = _processor_seconds(cluster)
     started = time.monotonic()
     with _killing(cluster, seed) as kills:
         run_survey(SurveyPlan(name, models, options, settings, file, 1, WorkerPool, True, place))
     seconds = time.monotonic() - started
-    return _Seen(_rows(file.path), seconds, len(kills), list(place.overheads) if place is not None else [], resident)
+    had = {who: after - before[who] for who, after in _processor_seconds(cluster).items()}
+    overheads = list(place.overheads) if place is not None else []
+    return _Seen(_rows(file.path), seconds, len(kills), overheads, resident, had)
+
+
+def _processor_seconds(cluster: Any) -> dict[str, float]:
+    return {"client": time.process_time(), **(cluster.processor_seconds() if cluster is not None else {})}
 
 
 def _written(folder: Path, text: str, count: int) -> Iterator[SurveyModel]:

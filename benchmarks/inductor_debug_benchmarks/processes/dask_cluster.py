@@ -30,11 +30,24 @@ class RunningCluster:
         children = psutil.Process(self._process.pid).children()
         return [child.pid for child in children if "spawn_main" in " ".join(child.cmdline())]
 
+    def processor_seconds(self) -> dict[str, float]:
+        """The time on processors that the scheduler's process and those of the workers that run now have had."""
+        workers = [psutil.Process(pid) for pid in self.workers()]
+        return {
+            "scheduler": _on_processors(psutil.Process(self._process.pid)),
+            "workers": sum(map(_on_processors, workers)),
+        }
+
     def die(self) -> None:
         """The scheduler is gone at once, with all workers."""
         for pid in [self._process.pid, *self.workers()]:
             os.kill(pid, signal.SIGKILL)
         self._process.wait()
+
+
+def _on_processors(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
 @contextmanager
