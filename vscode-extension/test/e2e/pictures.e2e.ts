@@ -1,6 +1,8 @@
 /** The pictures in the README, taken anew on demand: `INDUCTOR_DEBUG_PICTURES=1 npm run e2e -- pictures`. */
 
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 
 import { browser } from "./browser.js";
@@ -126,6 +128,19 @@ test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("the picture o
   await page.screenshot({ path: join(SCREENSHOTS, "screenshot-ui-light.png") });
   await context.close();
   await server.stop();
+});
+
+test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("the picture of a survey's page, with the findings of one model", async () => {
+  const home = folder({}, "survey");
+  const surveyed = spawnSync(PYTHON, ["-m", "inductor_debug", "survey", "--suite", "quick", "--accelerators", "h100,spyre", "--quiet"], { cwd: home, encoding: "utf8" });
+  expect(surveyed.status, surveyed.stderr).toBe(1);
+  const context = await (await browser()).newContext({ viewport: { width: 1400, height: 1280 }, colorScheme: "light" });
+  const page = await context.newPage();
+  await page.goto(`${pathToFileURL(join(home, "survey", "quick.html")).href}#GPT-2`);
+  await page.locator("#details article").first().waitFor();
+  await until("the charts are drawn", async () => (await page.locator("#charts canvas").count()) >= 4);
+  await page.screenshot({ path: join(SCREENSHOTS, "screenshot-survey-light.png") });
+  await context.close();
 });
 
 test.skipIf(process.env["INDUCTOR_DEBUG_PICTURES"] === undefined)("the picture of what a model costs on a GPU that is not there", async () => {
