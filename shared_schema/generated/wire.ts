@@ -3226,7 +3226,8 @@ export interface SurveyHeader {
  * `index` is the model's place in the survey, whatever order they ended in. `key` is a digest of the model's text and
  * of what was asked. `why` says what was not looked at, or why nothing was. `signature` are inputs that were inferred,
  * "" where they were given. `parameters` counts elements of those that the run used, `parameter_bytes` their bytes.
- * `recompile_cause` is the sentence of the first recompilation.
+ * `recompile_cause` is the sentence of the first recompilation. `graph_page` is the page with its graphs, relative to
+ * the file of results, "" where none was drawn.
  */
 export interface SurveyRow {
   readonly kind: string;
@@ -3254,6 +3255,7 @@ export interface SurveyRow {
   readonly findings: readonly SurveyFinding[];
   readonly measured?: readonly MeasurementDocument[];
   readonly compared?: readonly SurveyComparison[];
+  readonly graph_page?: string;
 }
 
 /**

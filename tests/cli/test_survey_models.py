@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inductor_debug.artifacts.graph_columns import decode
 from inductor_debug.cli.main import main
+from inductor_debug.report import data_pages
 
 pytestmark = pytest.mark.torch
 
@@ -92,6 +95,29 @@ def test_backends_are_measured_beside_eager_and_compared_where_that_is_asked_for
         ("spyre", True),
     ]
     assert "aot_eager: cold" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("where", [[], ["--cluster", "local:1"]], ids=["here", "on a cluster"])
+def test_a_row_opens_a_page_with_the_graphs_of_its_model(
+    where: list[str], project: Path, write: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if where:
+        pytest.importorskip("distributed")
+    pages = write("pages/graph.html", data_pages.PLACEHOLDER).parent
+    write("model.py", MODEL)
+    write("small.py", "import torch\n\nclass Model(torch.nn.Module)\n")
+    monkeypatch.setattr(data_pages, "PAGES", pages)
+    assert main(["survey", "model.py", "small.py", "--graphs", "-q", "--name", "mine", *where]) == 2
+    drawn, broken = sorted(rows(project, "mine"), key=lambda row: row["index"])
+    assert drawn["graph_page"] == "mine.graphs/0001-1-model-py.html"
+    assert broken["graph_page"] == ""
+    data = json.loads(base64.b64decode((project / "survey" / drawn["graph_page"]).read_text()))
+    assert data["title"] == "model.py"
+    (captured,) = [decode(base64.b64decode(document)) for document in data["documents"]]
+    assert (captured.path, len(captured.graphs)) == ("model.py", 2)
+    assert [found["rule"] for found in data["findings"]] == ["graph-break"]
+    page = (project / "survey" / "mine.html").read_text(encoding="utf-8")
+    assert f'"graph":"{drawn["graph_page"]}"' in page
 
 
 def test_architectures_of_a_library_are_built_from_their_configurations(

@@ -103,7 +103,8 @@ class SurveyRow:
     `index` is the model's place in the survey, whatever order they ended in. `key` is a digest of the model's text and
     of what was asked. `why` says what was not looked at, or why nothing was. `signature` are inputs that were inferred,
     "" where they were given. `parameters` counts elements of those that the run used, `parameter_bytes` their bytes.
-    `recompile_cause` is the sentence of the first recompilation.
+    `recompile_cause` is the sentence of the first recompilation. `graph_page` is the page with its graphs, relative to
+    the file of results, "" where none was drawn.
     """
 
     kind: str
@@ -131,3 +132,4 @@ class SurveyRow:
     findings: list[SurveyFinding]
     measured: list[MeasurementDocument] = field(default_factory=list)
     compared: list[SurveyComparison] = field(default_factory=list)
+    graph_page: str = ""

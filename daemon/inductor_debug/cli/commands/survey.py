@@ -30,6 +30,7 @@ from inductor_debug.engine.survey.model_survey import Measuring, SurveyOptions
 from inductor_debug.engine.survey.results_file import ResultsError, ResultsFile, SurveyResults, read_results
 from inductor_debug.engine.survey.suites import SuiteError, built_in_suites, read_suite
 from inductor_debug.engine.survey.survey_models import SurveyModel, models_of_suite, narrowed
+from inductor_debug.report.data_pages import PageError
 from inductor_debug.report.survey.survey_columns import failed
 
 DESCRIPTION = """\
@@ -60,7 +61,7 @@ exit codes:
   2    bad usage or configuration, or a model that could not be analysed
   130  interrupted
 """
-FAILURES = (ConfigurationError, ClusterError, SuiteError, LibraryError, ResultsError, OSError)
+FAILURES = (ConfigurationError, ClusterError, SuiteError, LibraryError, ResultsError, PageError, OSError)
 FORMATS = ("text", "json", "csv", "markdown", "html")
 SUFFIX = ".jsonl"
 
@@ -93,6 +94,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--train", action="store_true", help="with the backward pass (adds the stage aot)")
     group.add_argument(
         "--measure", action="store_true", help="compile and run each model on this machine, beside eager"
+    )
+    group.add_argument(
+        "--graphs", action="store_true", help="a page with the graphs of each model, which its row opens"
     )
     group.add_argument("--diff", action="store_true", help="compare each model's numbers with eager's (KernelDiff)")
     group.add_argument(
@@ -242,6 +246,7 @@ def _options(arguments: argparse.Namespace) -> SurveyOptions:
         "train": "yes" if arguments.train else "",
         "measure": f"{arguments.repeats} repeats, {arguments.compiles} compiles" if arguments.measure else "",
         "diff": "yes" if arguments.diff else "",
+        "graphs": "yes" if arguments.graphs else "",
         "backends": ",".join(arguments.backends) if arguments.measure or arguments.diff else "",
     }
     return SurveyOptions(
@@ -251,6 +256,7 @@ def _options(arguments: argparse.Namespace) -> SurveyOptions:
         measuring=Measuring(arguments.repeats, compiles=arguments.compiles) if arguments.measure else None,
         compares=arguments.diff,
         training=arguments.train,
+        draws=arguments.graphs,
         timeout=arguments.timeout,
     )
 

@@ -19,6 +19,7 @@ from inductor_debug_schema import SurveyHeader, SurveyRow
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.batch_runner import Pools, remark_on, until_interrupted
+from inductor_debug.cli.support.running.graph_pages import GraphPages
 from inductor_debug.cli.support.running.places import AT_ONCE, RunPlace, StudyPlace
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.pool.pool import PoolFactory
@@ -65,6 +66,8 @@ def run(plan: SurveyPlan) -> None:
         ConfigurationError: the settings for a file cannot be used.
         ResultsError: the file was begun with other versions or options.
         ClusterError: the cluster cannot be had, or is gone; what was done is in the file.
+        OSError: a page with graphs cannot be written.
+        PageError: this installation has no page for graphs.
     """
     asyncio.run(_run(plan))
 
@@ -104,11 +107,12 @@ def settings_like(settings: SettingsResolver) -> Callable[[str, str], Settings]:
 
 async def _survey_all(plan: SurveyPlan, study: StudyPlace, jobs: int, keeper: _Keeper) -> None:
     waiting = iter([model for model in plan.models if not keeper.knows(model)])
-    rows = SurveyRows(os.getcwd())
+    rows, pages = SurveyRows(os.getcwd()), GraphPages(plan.file.path, os.getcwd())
 
     async def work() -> None:
         for model in waiting:
-            keeper.add(rows.of(await study.outcome(model, keeper.progress.tell)))
+            outcome = await study.outcome(model, keeper.progress.tell)
+            keeper.add(pages.linked(rows.of(outcome), outcome))
 
     workers = [asyncio.ensure_future(work()) for _ in range(jobs)]
     try:

@@ -19,12 +19,14 @@ from inductor_debug_schema import (
     DiffDocument,
     DiffOptions,
     FileReport,
+    GraphDocument,
     MeasurementDocument,
     MeasureTask,
 )
 
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders.comparing import diff_order, no_comparison
+from inductor_debug.engine.orders.made_documents import documents_of
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings
@@ -51,7 +53,8 @@ class SurveyOptions:
     """What is asked of each model.
 
     `accelerators` are names and paths of profiles, one column each, where there are any; `backends` are measured where
-    `measuring` says how, and compared by KernelDiff where `compares`. `training` adds the backward pass to both.
+    `measuring` says how, and compared by KernelDiff where `compares`. `training` adds the backward pass to both. With
+    `draws` the graphs are brought along.
     `timeout` is that of the command line, in seconds. `asked` is all of it as the header has it.
     """
 
@@ -61,6 +64,7 @@ class SurveyOptions:
     measuring: Measuring | None = None
     compares: bool = False
     training: bool = False
+    draws: bool = False
     timeout: float | None = None
 
 
@@ -90,11 +94,14 @@ class ModelSurvey:
         problem = model.problem
         measured: dict[str, list[MeasurementDocument]] = {}
         compared: dict[str, list[DiffDocument]] = {}
+        drawn: dict[str, list[GraphDocument]] = {}
         try:
             if not problem:
                 path, learned = await self._captured(model, tell)
             if isinstance(learned, AcceleratorComparison):
                 targets = [target.name for target in learned.targets if target.checked is not Checked.NO]
+                for name in targets if self._options.draws else ():
+                    drawn[name] = await self._drawn(path, name, tell)
                 for backend in self._options.backends:
                     for name in targets:
                         await self._beside(path, name, backend, tell, measured, compared)
@@ -104,7 +111,7 @@ class ModelSurvey:
             _LOG.exception("the survey of %s failed", model.name)
             problem = f"inductor-debug itself failed: {type(error).__name__}: {error}"
         seconds = time.perf_counter() - started
-        return ModelOutcome(model, path, key, seconds, learned, problem, measured, compared)
+        return ModelOutcome(model, path, key, seconds, learned, problem, measured, compared, drawn)
 
     async def _captured(self, model: SurveyModel, tell: Tell) -> tuple[str, AcceleratorComparison | FileReport]:
         """The first of the model's files that could be analysed, else the last, with what was learned of it."""
@@ -120,6 +127,11 @@ class ModelSurvey:
     def _alternatives(self, path: str) -> Sequence[Settings]:
         named = [self._settings_like(path, name) for name in self._options.accelerators]
         return named or [self._settings_for(path)]
+
+    async def _drawn(self, path: str, target: str, tell: Tell) -> list[GraphDocument]:
+        tell(f"{target}: drawing its graphs")
+        performed = await self._engine.perform(path, Order(target=target, keep_graphs=True))
+        return [document for document, _ in documents_of(performed.artifacts)]
 
     async def _beside(
         self,

@@ -21,6 +21,7 @@ from inductor_debug_schema import (
     FileStatus,
     Finding,
     GraphBreak,
+    GraphDocument,
     MeasurementDocument,
     Stage,
     StageReport,
@@ -45,7 +46,10 @@ _ROW = "row"
 
 @dataclass(frozen=True)
 class ModelOutcome:
-    """All that came of one model: what it captured, or why nothing was, and what was asked beside that, by target."""
+    """All that came of one model: what it captured, or why nothing was, and what was asked beside that, by target.
+
+    `drawn` are the graphs of each target, stage by stage.
+    """
 
     model: SurveyModel
     path: str
@@ -55,6 +59,13 @@ class ModelOutcome:
     problem: str = ""
     measured: Mapping[str, list[MeasurementDocument]] = field(default_factory=dict)
     compared: Mapping[str, list[DiffDocument]] = field(default_factory=dict)
+    drawn: Mapping[str, list[GraphDocument]] = field(default_factory=dict)
+
+    def findings(self, target: str) -> list[Finding]:
+        """What was found of a target, each once, for whichever accelerator."""
+        columns = self.learned.columns if isinstance(self.learned, AcceleratorComparison) else []
+        found = [finding for column in columns for finding in column.findings if finding.target == target]
+        return list({(finding.fingerprint, finding.message): finding for finding in found}.values())
 
 
 class SurveyRows:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from inductor_debug_schema import Checked, Severity, SurveyComparison, SurveyFinding, SurveyRow
 
@@ -247,6 +248,7 @@ def _detail(row: SurveyRow, changes: PageChanges | None) -> dict[str, Any]:
         "why": why.strip(),
         "signature": row.signature,
         "recompile": row.recompile_cause,
+        "graph": quote(row.graph_page),
         "findings": [_finding(finding, len(row.columns) > 1) for finding in shown],
         "compared": [_comparison(document) for document in row.compared],
         "commands": list(_commands(row)),

@@ -160,6 +160,7 @@ class Page {
       known.why ? make("p", { class: "why" }, known.why) : null,
       known.signature ? make("p", {}, "inferred inputs: ", make("code", {}, known.signature)) : null,
       known.recompile ? make("p", {}, known.recompile) : null,
+      known.graph ? make("p", {}, make("a", { href: known.graph }, "Its graphs, stage by stage")) : null,
       ...(known.before ?? []).map((line) => make("p", { class: line.worse ? "error" : "good" }, line.text)),
       ...known.findings.map(finding),
       ...known.compared.map((text) => make("p", {}, text)),

@@ -164,7 +164,7 @@ function ticks(axis) {
   }
   const rough = (axis.high - axis.low) / 5 || 1;
   const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * unit).find((size) => size >= rough);
+  const step = Math.max([1, 2, 5, 10].map((factor) => factor * unit).find((size) => size >= rough), axis.whole ? 1 : 0);
   const found = [];
   for (let tick = Math.ceil(axis.low / step) * step; tick <= axis.high; tick += step) found.push(tick);
   return found;
@@ -228,7 +228,7 @@ function ranked(page, title, rows, value, kind, log, lines = []) {
   const found = rows.map((row) => [row, value(row)]).filter(([, amount]) => amount !== null && (!log || amount > 0));
   found.sort((one, other) => other[1] - one[1]);
   const dots = found.map(([row, amount], at) => ({ x: at + 1, y: amount, row }));
-  const across = { ...span([1, Math.max(dots.length, 2)], false), label: "models, the largest first", words: (tick) => String(Math.round(tick)) };
+  const across = { ...span([1, Math.max(dots.length, 2)], false), whole: true, label: "models, the largest first", words: (tick) => String(Math.round(tick)) };
   const levels = lines.map((level) => [[across.low, level], [across.high, level]]);
   const up = { ...span([...dots.map((dot) => dot.y), ...lines], log), log, doubling: kind === "bytes", label: "", words: (tick) => words(kind, tick) };
   return scatter(page, title, dots, { x: across, y: up }, levels);
@@ -253,7 +253,7 @@ function histogram(title, groups, label) {
   const most = Math.max(...Array.from({ length: count }, (_, at) => heights.reduce((sum, bins) => sum + bins[at], 0)));
   const axes = [
     { low: 10 ** low, high: 10 ** high, log: true, label, words: (tick) => digits(tick, 2) },
-    { low: 0, high: most * 1.08, label: "", words: (tick) => String(Math.round(tick)) },
+    { low: 0, high: most * 1.08, whole: true, label: "", words: (tick) => String(Math.round(tick)) },
   ];
   const [across, up] = plotted(draw, box, axes[0], axes[1], colour);
   for (let at = 0; at < count; at++) {
