@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,6 +146,22 @@ def test_a_filter_that_is_no_regular_expression_is_told(command: Command) -> Non
     ran = command("survey", "--suite", "quick", "--filter", "(")
     assert ran.code == 2
     assert "argument --filter: ( is no regular expression: missing )" in ran.err
+
+
+@pytest.mark.usefixtures("models")
+def test_two_interpreters_are_surveyed_and_compared_by_one_command(
+    command: Command, project: Path, write: Write
+) -> None:
+    other = write("other/python", "").parent / "python3"
+    other.symlink_to(sys.executable)
+    ran = command("survey", "models", "--against", str(other), "-q")
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "4 rows compared: 0 worse, 0 otherwise")
+    assert len(rows(project, "models.against")) == len(rows(project)) == 4
+    assert list(dict.fromkeys(FakePool.interpreters)) == [str(other), sys.executable]
+    assert "0 worse" in (project / "survey" / "models.html").read_text(encoding="utf-8")
+    refused = command("survey", "models", "--against", str(other), "--format", "csv")
+    assert refused.code == 2
+    assert "--against surveys and compares" in refused.err
 
 
 def test_an_unknown_suite_and_damaged_results_are_named(command: Command, write: Write) -> None:

@@ -44,13 +44,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compares and prints; returns the exit code."""
+    return told(read_results(arguments.old), read_results(arguments.new), arguments, arguments.fail_on_regressions)
+
+
+def told(old: SurveyResults, new: SurveyResults, arguments: argparse.Namespace, failing: bool) -> int:
+    """Prints what differs, in the format that is asked for; 1 where something got worse and that is `failing`."""
     output = Output(arguments.output, utf8=arguments.format != "text")
-    old, new = read_results(arguments.old), read_results(arguments.new)
     found = difference_of(old, new)
     if arguments.format == "json":
         output.write(json.dumps({"schema": 1, **asdict(found)}, indent=1, ensure_ascii=False) + "\n")
     elif arguments.format == "html":
-        output.write(survey_page(new, _page_changes(old, new, found)))
+        output.write(page_of_both(old, new))
     else:
         style, mark = styler(arguments), "- " if arguments.format == "markdown" else ""
         for change in found.changes:
@@ -60,7 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
         output.write(f"{mark}{sentence_of(found)}\n{mark}before: {versions_of(old.header)}\n")
         output.write(f"{mark}after: {versions_of(new.header)}\n")
     output.commit()
-    return int(arguments.fail_on_regressions and bool(found.regressions))
+    return int(failing and bool(found.regressions))
+
+
+def page_of_both(old: SurveyResults, new: SurveyResults) -> str:
+    """The page of the later survey, with what has changed since the earlier one."""
+    return survey_page(new, _page_changes(old, new, difference_of(old, new)))
 
 
 def sentence_of(found: SurveyDifference) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ examples:
   inductor-debug survey --suite quick --measure --diff --backends inductor
   inductor-debug survey survey/quick.jsonl --format csv          results that were kept, in another form
   inductor-debug survey compare old.jsonl new.jsonl              what got worse
+  inductor-debug survey --suite quick --against ../torch-2.12/bin/python    the same from one torch to another
 
 Rows go to FOLDER/NAME.jsonl as they come; Ctrl-C and models that crash lose nothing that was done. What was there
 before is kept beside it as NAME.previous.jsonl. At the end a page is written beside it, NAME.html.
@@ -57,7 +58,7 @@ their configurations. With --measure one model runs at a time, on a cluster one 
 
 exit codes:
   0    every model was analysed, with no finding at or above the failing severity (warning; error with --warn)
-  1    findings
+  1    findings; with --against: something got worse from that interpreter to this one
   2    bad usage or configuration, or a model that could not be analysed
   130  interrupted
 """
@@ -118,6 +119,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("how it is run")
     add_python(group)
+    group.add_argument(
+        "--against",
+        metavar="INTERPRETER",
+        help="survey the same with this one first, and say what differs: two torches",
+    )
     add_jobs(group, "models")
     group.add_argument("--timeout", metavar="S", type=seconds, help="seconds that one model may take")
     group.add_argument("--config", metavar="FILE", help="a TOML file in place of the nearest pyproject.toml")
@@ -139,6 +145,8 @@ def run(arguments: argparse.Namespace) -> int:
     kept = [path for path in arguments.paths if path.endswith(SUFFIX)]
     if kept and (len(arguments.paths) > 1 or arguments.suite):
         raise CommandError(f"{kept[0]}: results that were kept are shown by themselves")
+    if arguments.against:
+        return _in_both(arguments, kept)
     output = Output(arguments.output, utf8=arguments.format != "text")
     if kept:
         path = Path(kept[0])
@@ -156,6 +164,24 @@ def run(arguments: argparse.Namespace) -> int:
     output.write(rendered(results, arguments.format, arguments))
     output.commit()
     return exit_code(results, Severity.ERROR if arguments.warn else Severity.WARNING)
+
+
+def _in_both(arguments: argparse.Namespace, kept: Sequence[str]) -> int:
+    """Surveys the same with two interpreters, and tells what got worse from the first to the second."""
+    from inductor_debug.cli.commands.compare_surveys import page_of_both, told
+
+    if kept or arguments.format == "csv" or arguments.plots:
+        raise CommandError("--against surveys and compares: without kept results, --plots and --format csv")
+    name = arguments.name or _name(arguments)
+    first = argparse.Namespace(**{**vars(arguments), "python": arguments.against, "name": f"{name}.against"})
+    before, path = read_results(_surveyed(first)), _surveyed(arguments)
+    after = read_results(path)
+    if not arguments.no_page:
+        page = path.with_suffix(".html")
+        write_whole(str(page), page_of_both(before, after))
+        if not arguments.quiet:
+            console.say(f"the page is {page}")
+    return told(before, after, arguments, failing=True)
 
 
 def exit_code(results: SurveyResults, failing: Severity) -> int:
