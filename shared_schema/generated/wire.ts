@@ -144,7 +144,8 @@ export interface AlikeModules {
  * `seconds` counts from the event that caused the analysis, `cause` says in a few words what that was or what the
  * analysis waits for. `targets` is what is known of the file's targets now; it is empty where it would make the
  * message too big (`targets_left_out`). `accelerator` is None where none was chosen, ""
- * where the settings cannot be used.
+ * where the settings cannot be used. `cells` are those of a notebook that are part of what is analysed: places in the
+ * notebook's file count the lines of that text.
  */
 export interface AnalysisNotification {
   readonly uri: string;
@@ -159,6 +160,7 @@ export interface AnalysisNotification {
   readonly accelerator?: string | null;
   readonly targets?: readonly TargetReport[];
   readonly targets_left_out?: number;
+  readonly cells?: readonly CellLines[];
 }
 
 /**
@@ -422,6 +424,15 @@ export interface Ceiling {
 }
 
 /**
+ * A cell of an open notebook: its URI, and the lines of the text that is analysed which are the cell's.
+ */
+export interface CellLines {
+  readonly uri: string;
+  readonly start: number;
+  readonly lines: number;
+}
+
+/**
  * Python state that a call changes and that compiled code relies on.
  *
  * `state_name` is how the code calls it (`self.step`), `seen` what it was before each call, as Python writes it: its
@@ -476,6 +487,14 @@ export interface CheckAnswer {
   readonly warnings: number;
   readonly artifacts?: readonly ArtifactReference[];
   readonly cells?: readonly (readonly [number, number])[];
+}
+
+/**
+ * A file; of a notebook that is open the cells that were run, or all of them as they stand.
+ */
+export interface CheckRequest {
+  readonly uri: string;
+  readonly all_cells?: boolean;
 }
 
 /**
@@ -3818,7 +3837,7 @@ export type Event = Answered | ArtifactMade | ExpressionsSeen | Finished | Infer
  * The commands of the server: what each is told, and what it answers.
  */
 export interface Commands {
-  readonly "inductorDebug.check": { readonly request: FileRequest; readonly answer: CheckAnswer };
+  readonly "inductorDebug.check": { readonly request: CheckRequest; readonly answer: CheckAnswer };
   readonly "inductorDebug.checkWorkspace": { readonly request: WorkspaceRequest; readonly answer: WorkspaceAnswer };
   readonly "inductorDebug.graph": { readonly request: GraphRequest; readonly answer: GraphAnswer };
   readonly "inductorDebug.importArtifacts": { readonly request: FileRequest; readonly answer: ImportAnswer };

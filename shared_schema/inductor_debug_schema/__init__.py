@@ -127,7 +127,7 @@ from inductor_debug_schema.compiling.capture_facts import (
     StateHolder,
 )
 from inductor_debug_schema.cost_bounds import ClassCost, CostBound, Roof, RunCost
-from inductor_debug_schema.editor import AnalysisNotification, FindingData
+from inductor_debug_schema.editor import AnalysisNotification, CellLines, FindingData
 from inductor_debug_schema.expressions import DeviceLayout, ExpressionFact, ExpressionsSeen, TensorFact
 from inductor_debug_schema.facts import (
     ConflictKind,
@@ -352,6 +352,7 @@ __all__ = [
     "AdapterDescription",
     "AdaptersFound",
     "AnalysisNotification",
+    "CellLines",
     "Answered",
     "ArtifactKind",
     "ArtifactMade",

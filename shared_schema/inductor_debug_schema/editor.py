@@ -12,6 +12,15 @@ from inductor_debug_schema.findings import FileStatus, Stage, TargetReport
 
 
 @dataclass(frozen=True, slots=True)
+class CellLines:
+    """A cell of an open notebook: its URI, and the lines of the text that is analysed which are the cell's."""
+
+    uri: str
+    start: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
 class AnalysisNotification:
     """`inductorDebug/analysis`: how far the analysis of one document has come.
 
@@ -20,7 +29,8 @@ class AnalysisNotification:
     `seconds` counts from the event that caused the analysis, `cause` says in a few words what that was or what the
     analysis waits for. `targets` is what is known of the file's targets now; it is empty where it would make the
     message too big (`targets_left_out`). `accelerator` is None where none was chosen, ""
-    where the settings cannot be used.
+    where the settings cannot be used. `cells` are those of a notebook that are part of what is analysed: places in the
+    notebook's file count the lines of that text.
     """
 
     uri: str
@@ -35,6 +45,7 @@ class AnalysisNotification:
     accelerator: Union[str, None] = None
     targets: list[TargetReport] = field(default_factory=list)
     targets_left_out: int = 0
+    cells: list[CellLines] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,6 @@ from inductor_debug.engine.selection.selection import Selector, Skip, SkipReason
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings, Trigger
 from inductor_debug.engine.text.documents import Document, Runnable
 from inductor_debug.engine.text.evident import evident_faults
-from inductor_debug.engine.text.source_files import read_source
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, unparsed
 
 if TYPE_CHECKING:
@@ -215,8 +214,7 @@ class DocumentSession:
 
     def disk_changed(self) -> None:
         """Something other than the editor may have written or removed the file."""
-        text = read_source(self.document.path)
-        now = None if isinstance(text, Finding) else text
+        now = self.document.on_disk()
         if now != self.document.saved:
             self.document.saved = now
             if now is not None:
@@ -335,7 +333,7 @@ class DocumentSession:
         if not self._selects or not document.path or document.saved is None:
             return None
         if self._selected is None or self._selected[0] != document.saved:
-            skip = Selector(settings.project_root).skip(document.path, settings.project_root, settings)
+            skip = Selector(settings.project_root).skip(document.path, settings.project_root, settings, document.ran)
             self._selected = document.saved, skip
         skip = self._selected[1]
         return words(skip) if skip is not None and skip.reason in _NEVER_RUN else None

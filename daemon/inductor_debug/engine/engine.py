@@ -87,8 +87,8 @@ class Engine:
         if not self._open:
             return
         self.close(uri)
-        saved = read_source(path) if path else None
-        document = Document(uri, path, version, text, saved if isinstance(saved, str) else None)
+        document = Document(uri, path, version, text, saved=text)
+        document.saved = document.on_disk()
         session = DocumentSession(
             document,
             settings_for=self._settings_for,

@@ -8,6 +8,7 @@ from inductor_debug.server.features import code_actions, code_lenses, hover, inl
 from inductor_debug.server.state import (
     client_configuration,
     known_comparisons,
+    notebook_synchronisation,
     notices,
     progress,
     synchronisation,
@@ -24,6 +25,7 @@ FEATURES = (
     notices,
     known_comparisons,
     synchronisation,
+    notebook_synchronisation,
     commands,
     code_actions,
     hover,

@@ -16,6 +16,7 @@ from inductor_debug import __version__
 from inductor_debug.server.commands.commands import COMMANDS
 from inductor_debug.server.features import code_actions
 from inductor_debug.server.rpc.client import Client
+from inductor_debug.server.state.notebook_synchronisation import sync_options
 from inductor_debug.system import processes
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def capabilities(client: Client) -> types.ServerCapabilities:
             change=types.TextDocumentSyncKind.Incremental,
             save=types.SaveOptions(include_text=True),
         ),
+        notebook_document_sync=sync_options(),
         diagnostic_provider=types.DiagnosticOptions(
             identifier="inductor-debug", inter_file_dependencies=True, workspace_diagnostics=False
         )

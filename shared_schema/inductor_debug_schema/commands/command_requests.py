@@ -40,6 +40,13 @@ class FileRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CheckRequest(FileRequest):
+    """A file; of a notebook that is open the cells that were run, or all of them as they stand."""
+
+    all_cells: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class AnyFileRequest:
     """A file, or all files where none is named."""
 

@@ -33,6 +33,7 @@ from inductor_debug_schema.commands.command_requests import (
     AnyFileRequest,
     BisectRequest,
     BugReportRequest,
+    CheckRequest,
     CompileTimeRequest,
     DiffRequest,
     DirectiveRequest,
@@ -79,7 +80,7 @@ class Command(Generic[Request, Answer]):
         return get_args(self.__orig_class__)[1]
 
 
-CHECK = Command[FileRequest, CheckAnswer]("inductorDebug.check")
+CHECK = Command[CheckRequest, CheckAnswer]("inductorDebug.check")
 CHECK_WORKSPACE = Command[WorkspaceRequest, WorkspaceAnswer]("inductorDebug.checkWorkspace")
 GRAPH = Command[GraphRequest, GraphAnswer]("inductorDebug.graph")
 IMPORT_ARTIFACTS = Command[FileRequest, ImportAnswer]("inductorDebug.importArtifacts")

@@ -2,23 +2,43 @@
 
 import * as vscode from "vscode";
 
-import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { CellLines, Location } from "../../../shared_schema/generated/wire.js";
 
 export function rangeOf({ range: { start, end } }: Location): vscode.Range {
   return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
+const notebookCells = new Map<string, readonly CellLines[]>();
+
+/** From now on, places in an open notebook's file are in these cells; with none, they are in the file again. */
+export function showInCells(notebook: vscode.Uri, cells: readonly CellLines[]): void {
+  if (cells.length > 0) notebookCells.set(notebook.fsPath, cells);
+  else notebookCells.delete(notebook.fsPath);
+}
+
+/** The document that shows a place, a file or a cell, and the range in it. */
+function shownPlace(place: Location): [vscode.Uri, vscode.Range] {
+  const range = rangeOf(place);
+  const cell = notebookCells.get(place.path)?.find(({ start, lines }) => start <= range.start.line && range.start.line < start + lines);
+  if (!cell) return [vscode.Uri.file(place.path), range];
+  return [vscode.Uri.parse(cell.uri), new vscode.Range(range.start.line - cell.start, range.start.character, range.end.line - cell.start, range.end.character)];
+}
+
 /** A link that selects the expression. */
 export function sourceLink(place: Location): vscode.Uri {
-  const { start, end } = place.range;
-  return vscode.Uri.file(place.path).with({ fragment: `L${start.line + 1},${start.character + 1}-${end.line + 1},${end.character + 1}` });
+  const [uri, { start, end }] = shownPlace(place);
+  if (isCell(uri)) return uri; // which has a fragment of its own
+  return uri.with({ fragment: `L${start.line + 1},${start.character + 1}-${end.line + 1},${end.character + 1}` });
 }
 
 /** Selects an expression in the editor that shows its file, otherwise in the first column. `focus` takes the keyboard there. */
 export async function revealPlace(place: Location, focus: boolean): Promise<void> {
-  const uri = vscode.Uri.file(place.path);
+  const [uri, range] = shownPlace(place);
+  if (isCell(uri)) {
+    await vscode.commands.executeCommand("vscode.open", uri, { selection: range, preserveFocus: !focus } satisfies vscode.TextDocumentShowOptions);
+    return;
+  }
   const shown = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.fsPath === uri.fsPath);
-  const range = rangeOf(place);
   if (shown && !focus) {
     shown.selection = new vscode.Selection(range.start, range.end);
     shown.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
@@ -27,6 +47,29 @@ export async function revealPlace(place: Location, focus: boolean): Promise<void
   await vscode.window.showTextDocument(uri, { selection: range, preserveFocus: !focus, viewColumn: shown?.viewColumn ?? vscode.ViewColumn.One });
 }
 
-export function isNotebook({ path }: vscode.Uri): boolean {
-  return path.endsWith(".ipynb");
+const CELL = "vscode-notebook-cell";
+
+/** Whether it is the file of a notebook, not one of its cells. */
+export function isNotebook({ path, scheme }: vscode.Uri): boolean {
+  return path.endsWith(".ipynb") && scheme !== CELL;
+}
+
+export function isCell({ scheme }: vscode.Uri): boolean {
+  return scheme === CELL;
+}
+
+/** The notebook that a cell belongs to. */
+export function notebookOf(cell: vscode.Uri): vscode.NotebookDocument | undefined {
+  return isCell(cell) ? vscode.workspace.notebookDocuments.find(({ uri }) => uri.path === cell.path) : undefined;
+}
+
+/** What the daemon knows the text of a document by: that of a cell is part of its notebook's. */
+export function analysedUri(uri: vscode.Uri): vscode.Uri {
+  return notebookOf(uri)?.uri ?? uri;
+}
+
+/** `line 12`, or `cell 3, line 2`. */
+export function lineWords(uri: vscode.Uri, line: number): string {
+  const cell = notebookOf(uri)?.getCells().find(({ document }) => document.uri.toString() === uri.toString());
+  return cell ? vscode.l10n.t("cell {0}, line {1}", cell.index + 1, line + 1) : vscode.l10n.t("line {0}", line + 1);
 }

@@ -1,6 +1,7 @@
 /**
- * Notebooks: their cells are checked together, in order, when the user asks for it. The daemon reads the saved file and speaks of lines of one
- * text made of all cells; here its findings are put where one sees them, into the cells.
+ * Notebooks: their cells are checked as they are run, which is the language client's and the daemon's business, and all together, as they
+ * stand, when the user asks for it. Where the daemon is not told of cells (it is of an earlier version, or none is in Python), it reads the saved
+ * file and speaks of lines of one text made of all cells; here such findings are put where one sees them, into the cells.
  */
 
 import * as vscode from "vscode";
@@ -12,7 +13,6 @@ import { carryOut } from "../orders/orders.js";
 import * as words from "../common/words.js";
 
 const { t } = vscode.l10n;
-export const CELL = "vscode-notebook-cell";
 type Cells = NonNullable<CheckAnswer["cells"]>;
 
 export function activate(context: Context): void {
@@ -39,7 +39,7 @@ async function check(context: Context, notebooks: Notebooks, notebook: vscode.No
   const answer = await carryOut(context, {
     title: t("Checking {0}", name),
     command: "inductorDebug.check",
-    request: { uri: notebook.uri.toString() },
+    request: { uri: notebook.uri.toString(), all_cells: true },
   });
   if (!answer) return;
   notebooks.show(notebook, answer.cells ?? []);

@@ -9,9 +9,9 @@ import { NO_ACCELERATOR, titleOfNone } from "../accelerator/accelerator.js";
 import type { Analyses, Analysis } from "../services/analyses.js";
 import { isBusy } from "../services/analyses.js";
 import type { Context } from "../services/context.js";
-import { CELL } from "./notebooks.js";
 import type { Session } from "../server/session.js";
 import { SessionState } from "../server/state.js";
+import { analysedUri, isCell } from "../common/places.js";
 import { SECTION } from "../common/settings.js";
 import { Soon } from "../common/soon.js";
 import * as words from "../common/words.js";
@@ -54,7 +54,7 @@ class Status implements vscode.Disposable {
 
   update(): void {
     const document = vscode.window.activeTextEditor?.document;
-    const analysis = document && this.analyses.get(document.uri);
+    const analysis = document && this.analyses.get(analysedUri(document.uri));
     this.updateState(document, analysis);
     this.updateServer();
     this.updateAccelerator(document, analysis);
@@ -88,10 +88,10 @@ class Status implements vscode.Disposable {
       state.text = t("Inductor Debug is starting");
       return;
     }
-    if (document?.uri.scheme === CELL) {
-      state.text = t("Inductor Debug: cells are checked on request");
-      state.detail = t("all together, from the saved notebook");
-      state.command = { command: "inductorDebug.checkNotebook", title: t("Check") };
+    if (!analysis && document && isCell(document.uri)) {
+      state.text = t("Inductor Debug: cells are checked as you run them");
+      state.detail = t("or all together, as they stand");
+      state.command = { command: "inductorDebug.checkNotebook", title: t("Check All") };
       return;
     }
     if (!analysis || document?.isUntitled) {

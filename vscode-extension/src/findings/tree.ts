@@ -9,6 +9,7 @@ import type { Inferred, StageReport, TargetReport } from "../../../shared_schema
 import { type Analyses, type Analysis, dataOf, isBusy, isOutdated, ruleNameOf } from "../services/analyses.js";
 import type { Context } from "../services/context.js";
 import { Soon } from "../common/soon.js";
+import { lineWords } from "../common/places.js";
 import { isReproducible } from "../orders/subjects.js";
 import * as words from "../common/words.js";
 
@@ -82,7 +83,7 @@ export class TargetsProvider implements vscode.TreeDataProvider<Node>, vscode.Di
       case "stage":
         return this.stageItem(node.analysis, node.target, node.stage);
       case "finding":
-        return findingItem(node.analysis, node.finding);
+        return findingItem(node.analysis, node.finding, this.analyses.shownBy(node.finding, node.analysis.uri));
     }
   }
 
@@ -176,15 +177,15 @@ function inputsItem(analysis: Analysis, target: TargetReport, inferred: Inferred
   return item;
 }
 
-function findingItem(analysis: Analysis, finding: vscode.Diagnostic): vscode.TreeItem {
+function findingItem(analysis: Analysis, finding: vscode.Diagnostic, shownBy: vscode.Uri): vscode.TreeItem {
   const rule = ruleNameOf(finding);
   const item = new vscode.TreeItem(rule === "" ? t("note") : rule, vscode.TreeItemCollapsibleState.None);
-  const line = finding.range.start.line + 1;
-  item.description = t("line {0}: {1}", line, finding.message.split("\n", 1)[0] ?? "");
+  const line = lineWords(shownBy, finding.range.start.line);
+  item.description = t("{0}: {1}", line, finding.message.split("\n", 1)[0] ?? "");
   item.tooltip = finding.message;
   item.iconPath = severityIcon(finding.severity, analysis);
-  item.accessibilityInformation = { label: t("{0} at line {1}: {2}", rule, line, finding.message) };
-  item.command = open(analysis.uri, finding.range);
+  item.accessibilityInformation = { label: t("{0} at {1}: {2}", rule, line, finding.message) };
+  item.command = open(shownBy, finding.range);
   item.contextValue = isReproducible(finding) ? "finding" : "note";
   return item;
 }

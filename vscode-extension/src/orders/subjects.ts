@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 
+import { analysedUri, isNotebook, lineWords } from "../common/places.js";
 import { dataOf, readyTargets, ruleNameOf } from "../services/analyses.js";
 import type { Context } from "../services/context.js";
 import type { Subject } from "../server/protocol.js";
@@ -70,12 +71,13 @@ export async function findingOf(context: Context, title: string, given: unknown)
     return undefined;
   }
   const cursor = said.uri === undefined ? vscode.window.activeTextEditor?.selection.active : undefined;
-  const here = cursor ? all.filter(({ range }) => range.contains(cursor)) : [];
+  const edited = vscode.window.activeTextEditor?.document.uri.toString();
+  const here = cursor ? all.filter((finding) => finding.range.contains(cursor) && context.analyses.shownBy(finding, document.uri).toString() === edited) : [];
   const [first] = here;
   if (here.length === 1 && first) return subjectFor(document.uri, first);
   const items = (here.length > 0 ? here : all).map((finding) => ({
     label: ruleNameOf(finding),
-    description: t("line {0}", finding.range.start.line + 1),
+    description: lineWords(context.analyses.shownBy(finding, document.uri), finding.range.start.line),
     detail: finding.message.split("\n", 1)[0] ?? "",
     finding,
   }));
@@ -144,9 +146,18 @@ function ofRow({ analysis, target, finding }: Row): Said {
   return { uri: analysis.uri.toString(), ...(target ? { target: target.name } : {}) };
 }
 
-async function documentOf(context: Context, title: string, given: string | undefined): Promise<vscode.TextDocument | undefined> {
+/** A document that the daemon runs: a file, or what was run of an open notebook, which nobody has to save for that. */
+interface Runnable {
+  readonly uri: vscode.Uri;
+  readonly isDirty: boolean;
+  save(): Thenable<boolean>;
+}
+
+async function documentOf(context: Context, title: string, given: string | undefined): Promise<Runnable | undefined> {
   const shown = given ?? context.activePages.about?.uri;
-  const uri = shown === undefined ? vscode.window.activeTextEditor?.document.uri : vscode.Uri.parse(shown);
+  const about = shown === undefined ? vscode.window.activeTextEditor?.document.uri : vscode.Uri.parse(shown);
+  const uri = about && analysedUri(about);
+  if (uri && isNotebook(uri) && context.analyses.get(uri)) return { uri, isDirty: false, save: () => Promise.resolve(true) };
   const opened = uri && vscode.workspace.openTextDocument(uri);
   const document = await Promise.resolve(opened).catch(() => undefined); // the file is gone
   if (document?.languageId === "python" && !document.isUntitled && document.uri.scheme === "file") return document;

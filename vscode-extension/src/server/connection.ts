@@ -126,6 +126,7 @@ export async function connect(
     documentSelector: [
       { scheme: "file", language: "python" },
       { scheme: "untitled", language: "python" },
+      { notebook: { notebookType: "jupyter-notebook", scheme: "file" }, language: "python" },
     ],
     diagnosticCollectionName: "inductor-debug",
     outputChannel: log,

@@ -27,7 +27,7 @@ export function middlewareFor(interpreters: InterpreterService, found: Diagnosti
   return {
     handleDiagnostics(uri, diagnostics, next) {
       for (const diagnostic of diagnostics) linkRule(diagnostic);
-      if (!isNotebook(uri)) next(uri, diagnostics); // those of a notebook are shown in its cells
+      if (!isNotebook(uri)) next(uri, diagnostics); // of a notebook that the daemon has read from its file: shown in its cells
       found(uri, diagnostics);
     },
     workspace: {

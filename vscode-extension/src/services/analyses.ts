@@ -11,6 +11,7 @@ import type { AnalysisNotification, FindingData, TargetReport } from "../../../s
 import { readPartOf } from "../../webview/shared/wire.js";
 import type { Session } from "../server/session.js";
 import { SessionState } from "../server/state.js";
+import { isNotebook, showInCells } from "../common/places.js";
 import { Soon } from "../common/soon.js";
 
 export interface Analysis {
@@ -27,6 +28,7 @@ const BUSY = new Set(["queued", "running"]);
 export class Analyses implements vscode.Disposable {
   private readonly known = new Map<string, Analysis>();
   private readonly found = new Map<string, readonly vscode.Diagnostic[]>();
+  private readonly shownIn = new WeakMap<vscode.Diagnostic, vscode.Uri>();
   /** By document: the newest generation that has brought findings of its own. */
   private readonly refreshed = new Map<string, number>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri | undefined>();
@@ -42,6 +44,10 @@ export class Analyses implements vscode.Disposable {
       session.onDiagnostics(([uri, diagnostics]) => { this.show(uri, diagnostics); }),
       session.onDidChangeState((state) => { if (state !== SessionState.Running) this.clear(); }),
       vscode.workspace.onDidCloseTextDocument((document) => { this.forget(document.uri); }),
+      vscode.workspace.onDidCloseNotebookDocument(({ uri }) => {
+        showInCells(uri, []);
+        this.forget(uri);
+      }),
     );
   }
 
@@ -53,9 +59,16 @@ export class Analyses implements vscode.Disposable {
     return [...this.known.values()];
   }
 
-  /** The findings on show in a document. */
+  /** The findings on show in a document; in a notebook those in its cells, one after the other. */
   findings(uri: vscode.Uri): readonly vscode.Diagnostic[] {
-    return this.found.get(uri.toString()) ?? [];
+    if (!isNotebook(uri)) return this.found.get(uri.toString()) ?? [];
+    const cells = vscode.workspace.notebookDocuments.find((notebook) => notebook.uri.toString() === uri.toString())?.getCells() ?? [];
+    return cells.flatMap(({ document }) => this.findings(document.uri));
+  }
+
+  /** The document that shows a finding: a cell, where it is one of a notebook. */
+  shownBy(finding: vscode.Diagnostic, analysed: vscode.Uri): vscode.Uri {
+    return this.shownIn.get(finding) ?? analysed;
   }
 
   /** Whether the findings on show are of an older run: the going one has not brought any yet. */
@@ -74,6 +87,7 @@ export class Analyses implements vscode.Disposable {
 
   private hear(notification: AnalysisNotification): void {
     const uri = vscode.Uri.parse(notification.uri);
+    if (isNotebook(uri)) showInCells(uri, notification.cells ?? []);
     if (notification.state === "gone") {
       this.forget(uri);
       return;
@@ -92,6 +106,7 @@ export class Analyses implements vscode.Disposable {
   }
 
   private show(uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]): void {
+    for (const diagnostic of diagnostics) this.shownIn.set(diagnostic, uri);
     if (diagnostics.length > 0) this.found.set(uri.toString(), diagnostics);
     else this.found.delete(uri.toString());
     // Diagnostics come before the notification of their state: those before "running" are the old ones, moved.

@@ -7,7 +7,7 @@
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import type { BrowserContext } from "playwright-core";
@@ -100,9 +100,25 @@ export function folder(files: Readonly<Record<string, string>>, name = "project"
 function installed(): string {
   const extensions = join(inject("home"), "extensions");
   if (existsSync(extensions)) return extensions;
-  const made = spawnSync(process.execPath, [ENTRY, "--user-data-dir", join(inject("home"), "installing"), "--extensions-dir", extensions, "--config", configuration(), "--install-extension", VSIX], { encoding: "utf8" });
-  if (made.status !== 0) throw new Error(`the VSIX could not be installed: ${made.stdout}${made.stderr}`);
+  install(extensions, VSIX);
   return extensions;
+}
+
+function install(extensions: string, vsix: string): void {
+  const made = spawnSync(process.execPath, [ENTRY, "--user-data-dir", join(inject("home"), "installing"), "--extensions-dir", extensions, "--config", configuration(), "--install-extension", vsix], { encoding: "utf8" });
+  if (made.status !== 0) throw new Error(`${vsix} could not be installed: ${made.stdout}${made.stderr}`);
+}
+
+/** Has windows that are opened from now on run the cells of notebooks, as they do with Jupyter's extension: in a Python process. */
+export function installKernel(): void {
+  const packed = mkdtempSync(join(inject("home"), "kernel-"));
+  cpSync(join(EXTENSION, "test", "e2e", "kernel"), join(packed, "extension"), { recursive: true });
+  renameSync(join(packed, "extension", "extension.vsixmanifest"), join(packed, "extension.vsixmanifest"));
+  const types = ["json", "js", "vsixmanifest"].map((kind) => `<Default Extension=".${kind}" ContentType="text/plain"/>`);
+  writeFileSync(join(packed, "[Content_Types].xml"), `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">${types.join("")}</Types>`);
+  const zipped = spawnSync(PYTHON, ["-m", "zipfile", "-c", "kernel.vsix", "extension", "extension.vsixmanifest", "[Content_Types].xml"], { cwd: packed, encoding: "utf8" });
+  if (zipped.status !== 0) throw new Error(`the kernel could not be packed: ${zipped.stderr}`);
+  install(installed(), join(packed, "kernel.vsix"));
 }
 
 /** code-server's own file of settings, empty: else it writes one into the user's home. */

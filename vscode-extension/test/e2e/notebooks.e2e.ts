@@ -1,49 +1,95 @@
-/** What cells of notebooks and files that were never saved can and cannot do. */
+/** Cells of notebooks, checked as they are run; and what files that were never saved can and cannot do. */
 
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { until } from "./harness.js";
+import { installKernel, PYTHON, until, Workbench } from "./harness.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
-const code = (...lines: string[]): object => ({ cell_type: "code", metadata: {}, outputs: [], execution_count: null, source: lines.map((line) => `${line}\n`) });
-const NOTEBOOK = JSON.stringify({
-  cells: [
-    { cell_type: "markdown", metadata: {}, source: ["# A model"] },
-    code("%matplotlib inline", "import torch", "from torch import nn"),
-    code(
-      "class Net(nn.Module):", "    def __init__(self):", "        super().__init__()", "        self.first = nn.Linear(64, 10)", "        self.last = nn.Linear(12, 2)", "",
-      "    def forward(self, x):", "        return self.last(self.first(x))",
-    ),
-  ],
-  metadata: { language_info: { name: "python" } },
-  nbformat: 4,
-  nbformat_minor: 5,
+const code = (...lines: string[]): object => ({ cell_type: "code", metadata: {}, outputs: [], execution_count: 7, source: lines.map((line) => `${line}\n`) });
+const model = (name: string): object => code(
+  "# inductor-debug: inputs=(torch.randn(8, 64),)", `class ${name}(nn.Module):`, "    def __init__(self):", "        super().__init__()", "        self.first = nn.Linear(64, 10)",
+  "        self.last = nn.Linear(12, 2)", "", "    def forward(self, x):", "        y = self.first(x)", "        return self.last(y)",
+);
+const notebook = (...cells: object[]): string => JSON.stringify({ cells, metadata: { language_info: { name: "python" } }, nbformat: 4, nbformat_minor: 5 });
+const NOTEBOOK = notebook(
+  { cell_type: "markdown", metadata: {}, source: ["# A model"] },
+  model("Net"),
+  code("import torch", "from torch import nn"),
+  model("Other"),
+);
+
+let bench: Workbench;
+let window: Window;
+beforeAll(async () => {
+  installKernel();
+  bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON }, { INDUCTOR_DEBUG_TEST_PYTHON: PYTHON });
+  window = await bench.open(bench.folder({ "model.ipynb": NOTEBOOK }));
+  await window.page.setViewportSize({ width: 1280, height: 1100 }); // cells below are not drawn
+});
+afterAll(async () => {
+  await window.screenshot("notebooks-last");
+  await bench.close();
 });
 
-let window: Window;
-beforeAll(async () => { window = await sharedWindow({ "model.ipynb": NOTEBOOK }); });
-afterAll(() => window.screenshot("notebooks-last"));
+/** The cell of the notebook on show in which a line has this text. */
+const cell = (text: string): Locator => window.page.locator(".code-cell-row:not([inert] *)").filter({ has: lineOf(text), visible: true }).first();
+/** The lines with this text: VS Code draws spaces that do not break. */
+const lineOf = (text: string): Locator => window.page.locator(".view-line", { hasText: new RegExp(text.replace(/[()]/gu, "\\$&").replaceAll(" ", "\\s"), "u") });
+const squiggles = (text: string): Promise<number> => cell(text).locator("[class*=squiggly-error]").count();
+const lenses = async (text: string): Promise<string> => (await cell(text).locator(".codelens-decoration").allInnerTexts()).join(" | ").replaceAll("\u00a0", " ");
 
-test("a cell says that it is checked on request, and the request finds the mistake in the cell", async () => {
+async function run(text: string): Promise<void> {
+  await cell(text).locator(lineOf(text)).first().click();
+  await cell(text).locator(".run-button-container .action-label").first().click();
+  await until(`the cell ${text} has run`, async () => /[1-6]/u.test(await cell(text).locator(".execution-count-label").first().innerText()));
+}
+
+test("cells are checked as they are run, in that order, and nothing that was not", async () => {
   await window.openPath(`${window.folder}/model.ipynb`);
-  const cell = window.page.locator(".cell .view-line", { hasText: "return" });
-  await cell.first().click();
-  await until("the status says so", async () => (await window.status()).includes("cells are checked on request"));
-  await window.screenshot("notebook");
-  await window.run("Inductor Debug: Check Notebook");
-  await window.untilNotification(/model\.ipynb: 1 finding/u);
-  await until("the expression is underlined", () => window.page.locator(".cell [class*=squiggly-error]").first().isVisible());
-  expect(await window.page.locator(".cell [class*=squiggly-error]").count()).toBe(1);
-  await window.screenshot("notebook-checked");
+  await cell("class Net").locator(lineOf("class Net")).first().click();
+  await until("the status says so", async () => (await window.status()).includes("cells are checked as you run them"));
+  await until("the first cell with a model waits", async () => (await lenses("class Net")).includes("run this cell to have it checked"));
+  expect(await lenses("class Other")).toBe("");
+  expect(await squiggles("class Net")).toBe(0);
+  await window.screenshot("notebook-not-run");
+  await run("import torch");
+  await run("class Net");
+  await until("the expression is underlined", async () => (await squiggles("class Net")) === 1);
+  await until("the lens says what was found", async () => (await lenses("class Net")).includes("failed"));
+  expect(await squiggles("class Other")).toBe(0);
+  await until("the next one waits", async () => (await lenses("class Other")).includes("run this cell to have it checked"));
+  await window.screenshot("notebook-run");
+});
+
+test("hovers and hints are those of the cell", async () => {
+  const value = cell("class Net").locator(lineOf("self.first(x)")).first();
+  await until("the hint is there", async () => (await value.innerText()).includes("f32"));
+  await cell("class Net").locator(lineOf("self.first(x)")).first().locator("span > span", { hasText: "first" }).first().hover();
+  const hover = window.page.locator(".monaco-hover:not(.hidden) .monaco-hover-content", { hasText: "8, 10" }).first();
+  await hover.waitFor();
+  await window.screenshot("notebook-hover");
+  await window.page.mouse.move(0, 0);
+  await hover.waitFor({ state: "hidden" });
+});
+
+test("a cell that is edited says that it has to be run", async () => {
+  await cell("class Net").locator(lineOf("nn.Linear(12, 2)")).first().locator("span > span", { hasText: "last" }).first().click();
+  await window.page.keyboard.press("End");
+  await window.page.keyboard.press("Shift+Home"); // to where the code begins
+  await window.page.keyboard.type("self.last = nn.Linear(10, 2)");
+  await until("the lens says so", async () => (await lenses("class Net")).includes("edited since it ran: run the cell to have it checked"));
+  await window.screenshot("notebook-edited");
 });
 
 test("a file that was never saved says what saving gives", async () => {
-  await window.run("Create: New File...");
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Text File" }).first().click();
-  await window.run("Change Language Mode");
-  await window.page.locator(".quick-input-widget input").first().fill("Python");
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Python" }).first().click();
-  await until("the status says so", async () => (await window.status()).includes("save the file to have it checked"));
-  await window.screenshot("untitled");
+  const shared = await sharedWindow({});
+  await shared.run("Create: New File...");
+  await shared.page.locator(".quick-input-list .monaco-list-row", { hasText: "Text File" }).first().click();
+  await shared.run("Change Language Mode");
+  await shared.page.locator(".quick-input-widget input").first().fill("Python");
+  await shared.page.locator(".quick-input-list .monaco-list-row", { hasText: "Python" }).first().click();
+  await until("the status says so", async () => (await shared.status()).includes("save the file to have it checked"));
+  await shared.screenshot("untitled");
 });

@@ -14,6 +14,8 @@ SUFFIX = ".ipynb"
 LARGEST = 64 << 20
 """Bytes that a notebook file may have: pictures among its outputs count, though nobody reads them."""
 _PRELUDE = "display = print  # IPython's own, which no cell imports"
+_OPEN: dict[str, Notebook] = {}
+"""Notebooks that an editor has open, by path: what is analysed of them is not what is on disk."""
 
 
 def is_notebook(path: str) -> bool:
@@ -38,16 +40,21 @@ class CellPlace:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """The code cells in one `text`; `starts` are the lines at which they begin, `numbers` their numbers."""
+    """The code cells in one `text`; `starts` are the lines at which they begin, `numbers` their numbers.
+
+    The number 0 is that of a cell that is not there any more.
+    """
 
     text: str
     starts: tuple[int, ...]
     numbers: tuple[int, ...]
 
     def place(self, line: int) -> CellPlace | None:
-        """Where a line of the text stands (from 0); None before the first cell."""
+        """Where a line of the text stands (from 0); None where that is in no cell."""
         index = bisect.bisect_right(self.starts, line) - 1
-        return CellPlace(self.numbers[index], line - self.starts[index]) if index >= 0 else None
+        if index < 0 or not self.numbers[index]:
+            return None
+        return CellPlace(self.numbers[index], line - self.starts[index])
 
 
 def read_notebook(content: bytes) -> Notebook:
@@ -78,6 +85,14 @@ def notebook_of(cells: Iterable[tuple[int, str]]) -> Notebook:
     return Notebook("\n".join(lines) + "\n", tuple(starts), tuple(numbers))
 
 
+def open_as(path: str, notebook: Notebook | None) -> None:
+    """From now on the lines of the notebook at `path` are those of this text; None: of the file again."""
+    if notebook is None:
+        _OPEN.pop(path, None)
+    else:
+        _OPEN[path] = notebook
+
+
 def line_in_words(path: str, line: int) -> str:
     """`line 12` for a line of a file's text (from 0), `cell 4, line 7` where the file is a notebook."""
     place = place_of(path, line)
@@ -86,7 +101,7 @@ def line_in_words(path: str, line: int) -> str:
 
 def place_of(path: str, line: int) -> CellPlace | None:
     """The cell that a line (from 0) of the text of the notebook at `path` stands in; None in other files."""
-    notebook = _on_disk(path)
+    notebook = _OPEN.get(path) or _on_disk(path)
     return notebook.place(line) if notebook is not None else None
 
 

@@ -49,12 +49,19 @@ class Project:
         self._outlines: dict[str, FileSketch | None] = {}
         self._found: dict[tuple[str, str], tuple[str, tuple[str, ...]] | None] = {}
 
+    def stand_in(self, path: str, text: str) -> None:
+        """Takes `text` for that of the file at an absolute path."""
+        tree = parse(text)
+        self._outlines[path] = None if isinstance(tree, SyntaxFault) else outline_of(tree)
+
     def outline(self, path: str) -> FileSketch | None:
         """The outline of the file at an absolute path; None if it cannot be read or parsed."""
         if path not in self._outlines:
             text = read_source(path)
-            tree = None if isinstance(text, Finding) else parse(text)
-            self._outlines[path] = None if tree is None or isinstance(tree, SyntaxFault) else outline_of(tree)
+            if isinstance(text, Finding):
+                self._outlines[path] = None
+            else:
+                self.stand_in(path, text)
         return self._outlines[path]
 
     def reaches_torch(self, path: str) -> bool:

@@ -64,17 +64,20 @@ class Selector:
     def __init__(self, project_root: str) -> None:
         self._project = Project(project_root)
 
-    def skip(self, path: str, given: str, settings: Settings) -> Skip | None:
+    def skip(self, path: str, given: str, settings: Settings, instead: str | None = None) -> Skip | None:
         """Why the file is not to be run; None if it is.
 
         Args:
             path: absolute path of the file.
             given: absolute path of the folder that the user named: what stands above it makes no file a test.
             settings: those of the file.
+            instead: what stands in for the file's text, as the cells that were run do for a notebook.
         """
         if settings.includes(path) or settings.targets or settings.entry:
             return None
-        text = read_source(path)
+        text = read_source(path) if instead is None else instead
+        if instead is not None:
+            self._project.stand_in(path, instead)
         if isinstance(text, Finding):
             return None  # the check says what is wrong with it
         if "inductor-debug" in text and self._project.outline(path) is not None and _has_directives(text):

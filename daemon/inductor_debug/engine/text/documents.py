@@ -2,7 +2,8 @@
 
 Unsaved top-level code never runs. A text that differs from the saved one only inside the bodies of functions may;
 any other edit waits for the save. Decorators, defaults, annotations, class bodies, module-level lambdas and directive
-comments all are top-level code, because loading the file evaluates them. Nothing here starts anything.
+comments all are top-level code, because loading the file evaluates them. A cell of a notebook is saved by being run.
+Nothing here starts anything.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from inductor_debug.engine.notebooks.reading import is_notebook
+from inductor_debug.engine.text.source_files import read_source
 from inductor_debug.engine.text.top_level import TopLevel
 from inductor_debug.source.comments import comments, is_ignore, marked
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault
@@ -40,6 +43,18 @@ class Document:
     def dirty(self) -> bool:
         """Whether the text is not the saved one."""
         return self.text != self.saved
+
+    @property
+    def ran(self) -> str | None:
+        """What was run of an open notebook; None of a file, which is on disk."""
+        return self.saved if is_notebook(self.path) else None
+
+    def on_disk(self) -> str | None:
+        """The text that is saved now, None without one; of an open notebook that is what was run."""
+        if self.ran is not None:
+            return self.ran
+        text = read_source(self.path) if self.path else None
+        return text if isinstance(text, str) else None
 
     def verdict(self) -> Runnable | SyntaxFault:
         """Whether the present text may run now; a fault if it does not parse and is not saved."""

@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING
 
 from inductor_debug_schema import FileReport, Severity
 from inductor_debug_schema.commands.command_answers import CheckAnswer
-from inductor_debug_schema.commands.command_requests import AnyFileRequest, EmptyRequest, FileRequest
+from inductor_debug_schema.commands.command_requests import AnyFileRequest, CheckRequest, EmptyRequest, FileRequest
 
 from inductor_debug.engine.notebooks.reading import cells_of
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.commands.ordering import file_of
 from inductor_debug.server.rpc.protocol import RequestError
+from inductor_debug.server.state.notebook_synchronisation import analyse
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
 
 
-async def check(call: Call[FileRequest]) -> CheckAnswer:
+async def check(call: Call[CheckRequest]) -> CheckAnswer:
     """Analyses a file now, whatever the trigger says; answers when it is done.
 
     Findings in a file that is not open are shown, too.
     """
     server, uri = call.server, call.request.uri
+    notebook = server.cells.known.get(uri)
+    if notebook is not None and call.request.all_cells:
+        notebook.whole = True
+        analyse(server, notebook)
     if uri not in server.documents:
         return await _check_file(server, uri)
     server.engine.analyze(uri, "command")

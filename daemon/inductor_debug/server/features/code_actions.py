@@ -13,6 +13,7 @@ from inductor_debug_schema import Finding, Position, Range
 from lsprotocol import types
 
 from inductor_debug.engine.settings.settings import ConfigurationError, Trigger
+from inductor_debug.server.features.cell_actions import cell_actions
 from inductor_debug.server.features.code_lenses import SET_INPUTS
 from inductor_debug.server.state.diagnostics import SOURCE
 
@@ -326,4 +327,5 @@ def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     async def answer(params: types.CodeActionParams) -> list[types.Command | types.CodeAction]:
         await server.ready.wait()
-        return await actions.answer(params)
+        notebook = server.cells.notebook_of(params.text_document.uri)
+        return await (actions.answer(params) if notebook is None else cell_actions(actions.answer, notebook, params))

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import Checked, FileStatus, RunCost, Severity, Stage, StageReport, StageState, TargetReport
+from inductor_debug_schema import (
+    Checked,
+    FileStatus,
+    Position,
+    Range,
+    RunCost,
+    Severity,
+    Stage,
+    StageReport,
+    StageState,
+    TargetReport,
+)
 from lsprotocol import types
 
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
@@ -20,6 +31,7 @@ from inductor_debug.rules.words.cost_words import bound_of, part_of
 from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug.server.state.known_comparisons import MeasuredError
+from inductor_debug.server.state.notebook_cells import OpenNotebook
 from inductor_debug.server.state.refreshing import Refresher
 from inductor_debug.server.state.text_outline import DocumentOutline
 from inductor_debug.source.parsing import unparsed
@@ -189,6 +201,29 @@ def _failure(update: AnalysisUpdate, name: str) -> str:
     return _shortened(f"failed: {worst.headline or worst.rule}")
 
 
+def cell_lenses(server: Server, notebook: OpenNotebook, cell: str) -> list[types.CodeLens]:
+    """The lenses of a cell of a notebook; over the first cell that waits to be run, that it does."""
+    if not server.configuration.shows("codeLens", notebook.path):
+        return []
+    lenses = []
+    for lens in lenses_of(server, notebook.uri):
+        line = Position(lens.range.start.line, 0)
+        shown = notebook.outside(Range(line, line))
+        if shown is None or shown[0] != cell or lens.command is None:
+            continue
+        title, command = lens.command.title, lens.command.command
+        arguments = [str(each) for each in lens.command.arguments or ()]
+        if command == SET_INPUTS:
+            arguments[0] = cell  # whose text gets them
+        elif command == CHECK and notebook.is_edited(cell):
+            title = f"edited since it ran: run the cell to have it checked · {title}"
+        lenses.append(_lens(shown[1].start.line, title, notebook.uri, command, arguments))
+    waiting = notebook.waiting()
+    if waiting is not None and waiting[0] == cell:
+        lenses.append(_lens(waiting[1], "run this cell to have it checked", cell, ""))
+    return lenses
+
+
 def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
@@ -229,4 +264,6 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
-        return lenses_of(server, params.text_document.uri)
+        uri = params.text_document.uri
+        notebook = server.cells.notebook_of(uri)
+        return lenses_of(server, uri) if notebook is None else cell_lenses(server, notebook, uri)

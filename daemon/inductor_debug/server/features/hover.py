@@ -14,7 +14,7 @@ from inductor_debug.engine.results.known_expressions import KnownExpression
 from inductor_debug.engine.results.target_coverage import sizes_set
 from inductor_debug.server.features.expression_text import Wording
 from inductor_debug.server.features.numerics_text import hover_lines
-from inductor_debug.server.state.diagnostics import range_of
+from inductor_debug.server.state.diagnostics import range_of, read_range
 from inductor_debug.server.state.text_outline import outline_of
 
 if TYPE_CHECKING:
@@ -96,5 +96,13 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def hover(params: types.HoverParams) -> types.Hover | None:
-        position = Position(params.position.line, params.position.character)
-        return hover_at(server, params.text_document.uri, position)
+        uri, position = params.text_document.uri, Position(params.position.line, params.position.character)
+        notebook = server.cells.notebook_of(uri)
+        if notebook is None:
+            return hover_at(server, uri, position)
+        place = notebook.inside(uri, Range(position, position))
+        found = hover_at(server, notebook.uri, place.start) if place is not None else None
+        if found is not None and found.range is not None:
+            shown = notebook.outside(read_range(found.range))
+            found.range = range_of(shown[1]) if shown is not None else None
+        return found

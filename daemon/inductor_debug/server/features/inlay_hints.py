@@ -16,7 +16,9 @@ from lsprotocol import types
 
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
 from inductor_debug.server.features.expression_text import fact_type, tensor_type
+from inductor_debug.server.state.diagnostics import read_range
 from inductor_debug.server.state.editor_texts import EditorDocument, Told
+from inductor_debug.server.state.notebook_cells import OpenNotebook
 from inductor_debug.server.state.refreshing import Refresher
 from inductor_debug.server.state.text_outline import NamedValue, outline_of
 from inductor_debug.source.text_changes import difference
@@ -136,6 +138,19 @@ def _hint(told: Told) -> types.InlayHint:
     )
 
 
+def _cell_hints(server: Server, notebook: OpenNotebook, cell: str, wanted: Range) -> list[types.InlayHint]:
+    """The hints of a cell; none at values that are not those which ran."""
+    area, hints = notebook.area(cell), []
+    for hint in hints_in(server, notebook.uri, area) if area is not None else ():
+        at = Position(hint.position.line, hint.position.character)
+        shown = notebook.outside(Range(Position(at.line, max(0, at.character - 1)), at))
+        if shown is not None and shown[0] == cell and wanted.start <= shown[1].end <= wanted.end:
+            end = shown[1].end
+            hint.position = types.Position(line=end.line, character=end.character)
+            hints.append(hint)
+    return hints
+
+
 def register(server: Server) -> None:
     """Answers `textDocument/inlayHint`, and asks the client to ask again when more is known."""
     refresher = Refresher(server, types.WORKSPACE_INLAY_HINT_REFRESH)
@@ -153,6 +168,6 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def hints(params: types.InlayHintParams) -> list[types.InlayHint]:
-        start, end = params.range.start, params.range.end
-        wanted = Range(Position(start.line, start.character), Position(end.line, end.character))
-        return hints_in(server, params.text_document.uri, wanted)
+        uri, wanted = params.text_document.uri, read_range(params.range)
+        notebook = server.cells.notebook_of(uri)
+        return hints_in(server, uri, wanted) if notebook is None else _cell_hints(server, notebook, uri, wanted)

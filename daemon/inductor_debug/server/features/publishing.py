@@ -9,6 +9,8 @@ pulling, as in other servers: editors keep pushed and pulled ones side by side a
 that are not open are pushed in either case, because nobody pulls those. A pull waits until the analysis has settled or,
 where that takes long, until shortly after the first stage had something new; the rest follows with a refresh. A client
 that cannot be told to pull again is pushed to; should it ask all the same, it gets the settled answer.
+
+What is found in a notebook is shown in its cells (`state/notebook_cells`), and nowhere where it is in none of them.
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import Finding
+from inductor_debug_schema import Finding, Range
 from lsprotocol import types
 
 from inductor_debug.engine.results.analysis import AnalysisState, AnalysisUpdate
-from inductor_debug.server.state.diagnostics import diagnostics_of, uri_of_path
+from inductor_debug.server.state.diagnostics import diagnostics_of, range_of, uri_of_path
 from inductor_debug.server.state.synchronisation import path_of
 
 if TYPE_CHECKING:
@@ -54,14 +57,14 @@ class Publisher:
             return
         before = self._found.get(update.uri, {})
         after: dict[str, list[Finding]] = {}
-        for finding in update.report.findings:
-            after.setdefault(self.uri_of(finding.path), []).append(finding)
+        for uri, finding in filter(None, map(self._placed, update.report.findings)):
+            after.setdefault(uri, []).append(finding)
         quiet = update.state is AnalysisState.STALE or self._repeats(update)
         if before == after and quiet and len(self._beside(update.uri)) == self._shown_beside.get(update.uri, 0):
             return
         self._found[update.uri] = after
         self._versions[update.uri] = update.version
-        for uri in {*before, *after} - {update.uri}:
+        for uri in {*before, *after, *self._server.cells.cells_of(update.uri)} - {update.uri}:
             self._show(uri)
         if self._generations.get(update.uri) != update.generation:
             # Every generation is answered, also one that finds what was known for the same version (a save).
@@ -83,7 +86,9 @@ class Publisher:
     def compared(self, paths: Iterable[str]) -> None:
         """Comparisons have found more, or less, in these files."""
         for path in paths:
-            self._show(self.uri_of(path))
+            notebook = self._server.cells.at(path)
+            for uri in (self.uri_of(path),) if notebook is None else tuple(notebook.cells):
+                self._show(uri)
 
     def closed(self, uri: str) -> None:
         """Forgets a document and clears what it found, everywhere."""
@@ -104,28 +109,51 @@ class Publisher:
                 return document.uri
         return uri_of_path(path)
 
+    def location_of(self, path: str, place: Range) -> types.Location:
+        """A place for the client; of a notebook that is in a cell."""
+        uri, shown = self._server.cells.outside(path, place) or (self.uri_of(path), place)
+        return types.Location(uri=uri, range=range_of(shown))
+
+    def _placed(self, finding: Finding) -> tuple[str, Finding] | None:
+        """The document that shows a finding, and the finding with its place there; None where there is none."""
+        notebook = self._server.cells.at(finding.path)
+        if notebook is None:
+            return self.uri_of(finding.path), finding
+        shown = notebook.outside(finding.range)
+        return None if shown is None else (shown[0], replace(finding, range=shown[1]))
+
     def current(self, uri: str) -> list[types.Diagnostic]:
         """What a document shows now."""
         findings = [finding for found in self._found.values() for finding in found.get(uri, ())]
         beside = self._beside(uri)
         self._shown_beside[uri] = len(beside)
-        return diagnostics_of([*findings, *beside], self._server.client, self.uri_of)
+        return diagnostics_of([*findings, *beside], self._server.client, self.location_of)
 
     def _beside(self, uri: str) -> list[Finding]:
         """What is shown beside the findings of analyses: those of comparisons, and what was not checked."""
+        notebook = self._server.cells.notebook_of(uri)
+        if notebook is not None:
+            beside = filter(None, map(self._placed, self._beside_whole(notebook.uri)))
+            return [finding for cell, finding in beside if cell == uri]
+        return [] if uri in self._server.cells.known else self._beside_whole(uri)
+
+    def _beside_whole(self, uri: str) -> list[Finding]:
         document = self._server.documents.get(uri)
         path = document.path if document is not None else path_of(uri)
         compared = self._server.numerics.findings(path) if path else []
         return [*compared, *self._server.unchecked.findings(uri)]
 
+    def _is_open(self, uri: str) -> bool:
+        return uri in self._server.documents or self._server.cells.notebook_of(uri) is not None
+
     def _show(self, uri: str) -> None:
-        if self._server.client.pulls and uri in self._server.documents:
+        if self._server.client.pulls and self._is_open(uri):
             self._refresh_unless_known(uri)
         else:
             self._push(uri, self.current(uri))
 
     def _push(self, uri: str, diagnostics: list[types.Diagnostic]) -> None:
-        is_open = uri in self._server.documents
+        is_open = self._is_open(uri)
         if not diagnostics and not is_open and uri not in self._pushed:
             return
         version = self._versions.get(uri)
@@ -156,8 +184,10 @@ class Publisher:
 
     async def pull(self, uri: str, known: str | None) -> types.DocumentDiagnosticReport:
         """Answers a pull: everything, or "unchanged" where the client still has it under the identifier `known`."""
-        if uri in self._server.documents:
-            await self._something_to_show(uri)
+        notebook = self._server.cells.notebook_of(uri)
+        about = uri if notebook is None else notebook.uri
+        if about in self._server.documents:
+            await self._something_to_show(about)
         diagnostics = self.current(uri)
         identifier = self._answered[uri] = _identify(diagnostics)
         if identifier == known:

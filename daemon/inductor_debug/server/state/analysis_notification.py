@@ -6,9 +6,10 @@ Findings are counted only, because they travel as diagnostics. A pure function; 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from inductor_debug_schema import AnalysisNotification, TargetReport, to_wire
+from inductor_debug_schema import AnalysisNotification, CellLines, TargetReport, to_wire
 
 from inductor_debug.engine.results.analysis import AnalysisUpdate
 
@@ -17,8 +18,14 @@ BUDGET = 48 << 10
 """Bytes of JSON that the targets may have, which leaves the rest of a message for everything else."""
 
 
-def analysis_notification(update: AnalysisUpdate, accelerator: str | None) -> dict[str, Any]:
-    """The parameters of the notification for an update."""
+MOST_CELLS = 60
+"""So many cells may be told of: those that ran last."""
+
+
+def analysis_notification(
+    update: AnalysisUpdate, accelerator: str | None, cells: Sequence[CellLines] = ()
+) -> dict[str, Any]:
+    """The parameters of the notification for an update; `cells` are those of a notebook."""
     targets = _fitting(update.report.targets)
     notification = AnalysisNotification(
         uri=update.uri,
@@ -33,6 +40,7 @@ def analysis_notification(update: AnalysisUpdate, accelerator: str | None) -> di
         accelerator=accelerator,
         targets=targets,
         targets_left_out=len(update.report.targets) - len(targets),
+        cells=list(cells[-MOST_CELLS:]),
     )
     return dict(to_wire(notification))
 

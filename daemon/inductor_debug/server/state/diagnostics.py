@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
-from inductor_debug_schema import Finding, FindingData, Range, Severity, to_wire
+from inductor_debug_schema import Finding, FindingData, Position, Range, Severity, to_wire
 from lsprotocol import types
 
 from inductor_debug.engine.orders.reproducing import NOT_CUT_OUT
@@ -35,8 +35,8 @@ _SEVERITIES = {
 
 _DIMMED = frozenset({"not-run"})
 """Rules about code that editors show dimmed."""
-UriOf = Callable[[str], str]
-"""The URI for an absolute path: the client's own spelling where the document is open."""
+LocationOf = Callable[[str, Range], types.Location]
+"""A place of the file at an absolute path, as the client spells its URI and counts its lines where it is open."""
 
 
 def uri_of_path(path: str) -> str:
@@ -44,7 +44,7 @@ def uri_of_path(path: str) -> str:
     return PurePath(path).as_uri()
 
 
-def diagnostics_of(findings: Sequence[Finding], client: Client, uri_of: UriOf) -> list[types.Diagnostic]:
+def diagnostics_of(findings: Sequence[Finding], client: Client, location_of: LocationOf) -> list[types.Diagnostic]:
     """The diagnostics of one document, in the order of its text, without repetitions and within the budget.
 
     What does not fit is shortened first (messages, related places), then left out, the least severe first, with a
@@ -52,18 +52,18 @@ def diagnostics_of(findings: Sequence[Finding], client: Client, uri_of: UriOf) -
     """
     ordered = _without_repetitions(findings)
     if len(ordered) > BUDGET // _FIXED_BYTES:
-        return _most_severe(ordered, client, uri_of)
-    diagnostics = [_diagnostic(finding, client, uri_of, LONGEST_MESSAGE, MOST_RELATED) for finding in ordered]
+        return _most_severe(ordered, client, location_of)
+    diagnostics = [_diagnostic(finding, client, location_of, LONGEST_MESSAGE, MOST_RELATED) for finding in ordered]
     if sum(map(_bytes, diagnostics)) <= BUDGET:
         return diagnostics
-    return _most_severe(ordered, client, uri_of)
+    return _most_severe(ordered, client, location_of)
 
 
-def _most_severe(ordered: Sequence[Finding], client: Client, uri_of: UriOf) -> list[types.Diagnostic]:
+def _most_severe(ordered: Sequence[Finding], client: Client, location_of: LocationOf) -> list[types.Diagnostic]:
     kept: list[types.Diagnostic] = []
     left = BUDGET - _NOTE_BYTES
     for finding in sorted(ordered, key=lambda finding: finding.severity.rank):
-        diagnostic = _diagnostic(finding, client, uri_of, _TIGHT_MESSAGE, _TIGHT_RELATED)
+        diagnostic = _diagnostic(finding, client, location_of, _TIGHT_MESSAGE, _TIGHT_RELATED)
         left -= _bytes(diagnostic)
         if left < 0:
             break
@@ -82,7 +82,7 @@ def _without_repetitions(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _diagnostic(
-    finding: Finding, client: Client, uri_of: UriOf, longest_message: int, most_related: int
+    finding: Finding, client: Client, location_of: LocationOf, longest_message: int, most_related: int
 ) -> types.Diagnostic:
     related = finding.related[:most_related] if client.related_information else []
     link = finding.link if client.code_description else None
@@ -96,7 +96,7 @@ def _diagnostic(
         source=SOURCE,
         related_information=[
             types.DiagnosticRelatedInformation(
-                location=types.Location(uri=uri_of(place.path), range=range_of(place.range)),
+                location=location_of(place.path, place.range),
                 message=_shortened(place.message, longest_message // 8),
             )
             for place in related
@@ -125,6 +125,12 @@ def range_of(value: Range) -> types.Range:
         start=types.Position(line=value.start.line, character=value.start.character),
         end=types.Position(line=value.end.line, character=value.end.character),
     )
+
+
+def read_range(value: types.Range) -> Range:
+    """A range of the protocol's library as we have it."""
+    start, end = (Position(each.line, each.character) for each in (value.start, value.end))
+    return Range(start, end)
 
 
 def _shortened(text: str, longest: int) -> str:

@@ -32,6 +32,7 @@ from inductor_debug.server.state.committed_costs import CommittedCosts
 from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug.server.state.known_comparisons import Numerics
 from inductor_debug.server.state.known_compile_times import CompileTimes
+from inductor_debug.server.state.notebook_cells import NotebookCells
 from inductor_debug.server.state.notices import Notices
 from inductor_debug.server.state.unchecked import Unchecked
 from inductor_debug.server.state.workspace_results import WorkspaceResults
@@ -69,6 +70,7 @@ class Server(LanguageServer):
         super().__init__("inductor-debug", __version__, protocol_cls=Protocol)
         self.client = Client()
         self.documents: dict[str, EditorDocument] = {}
+        self.cells = NotebookCells()
         self.notices = Notices(self.window_show_message)
         self.configuration = Configuration(self.notices, command_line=options.command_line)
         self.numerics = Numerics(self)
@@ -118,7 +120,9 @@ class Server(LanguageServer):
         """Shows an update to the client: of a document, or of a file that is not open."""
         for listener in self.listeners:
             self._show(listener, update)
-        self.protocol.notify(ANALYSIS, analysis_notification(update, self.accelerator_of(update.path)))
+        notebook = self.cells.known.get(update.uri)
+        cells = notebook.lines() if notebook is not None else []
+        self.protocol.notify(ANALYSIS, analysis_notification(update, self.accelerator_of(update.path), cells))
 
     def accelerator_of(self, path: str) -> str | None:
         """The name of the accelerator a file is checked for: None for no accelerator, "" without usable settings."""

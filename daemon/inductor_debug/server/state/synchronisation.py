@@ -1,7 +1,8 @@
 """Documents and files: what the client opens, edits, saves and closes reaches the engine as whole texts.
 
-Only Python files take part; other documents a client may send (a profile in TOML, a notebook cell) are kept out of the
-engine. Nothing is handed over before the settings are known (`lifecycle`).
+Only Python files take part; other documents a client may send (a profile in TOML) are kept out of the
+engine; cells come as parts of notebooks (`notebook_synchronisation`). Nothing is handed over before the settings are
+known (`lifecycle`).
 """
 
 from __future__ import annotations
