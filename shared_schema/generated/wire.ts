@@ -168,7 +168,7 @@ export interface AnalysisNotification {
  */
 export interface Answered {
   readonly target: string;
-  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults | SuggestionsDocument | MeasurementDocument | RunProfileDocument | CompileTimeDocument;
+  readonly document: KernelBuild | DiffDocument | BisectDocument | ReproDocument | TransfersDocument | SameResults | SuggestionsDocument | MeasurementDocument | RunProfileDocument | CompileTimeDocument | DebugDocument;
 }
 
 /**
@@ -802,6 +802,89 @@ export type Crossing = "to-device" | "to-host";
 export interface CutSticks {
   readonly cut_at: readonly (number | string)[];
   readonly elements_per_stick: number;
+}
+
+/**
+ * `inductorDebug.debug`: the files were written, and `configuration` starts the debugger; None where nothing was.
+ *
+ * `folder` is what the configuration means by `${workspaceFolder}`, `script` what it runs. `stops` are where the line
+ * that was named is computed, the graph first. `written` says that `.vscode/launch.json` has the configuration.
+ */
+export interface DebugAnswer {
+  readonly uri: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+  readonly artifacts: readonly ArtifactReference[];
+  readonly configuration?: Readonly<Record<string, unknown>> | null;
+  readonly folder?: string;
+  readonly script?: string;
+  readonly stops?: readonly Location[];
+  readonly written?: boolean;
+}
+
+/**
+ * The files of one target; `stops` come in the order in which they are reached. `path` is the user's file.
+ *
+ * `compared` says of which expressions the debugged run also has the compiled value; `notes` what is missing and why.
+ * Where nothing could be compiled, `problem` says so, and there are no files.
+ */
+export interface DebugDocument {
+  readonly schema: number;
+  readonly target: string;
+  readonly path: string;
+  readonly debug_files: readonly DebugFile[];
+  readonly stops: readonly DebugStop[];
+  readonly compared: number;
+  readonly notes: readonly string[];
+  readonly problem?: string;
+}
+
+/**
+ * A file of the folder, by its name there.
+ */
+export interface DebugFile {
+  readonly name: string;
+  readonly file_kind: DebugFileKind;
+  readonly text: string;
+}
+
+/**
+ * What a file is.
+ */
+export type DebugFileKind = "graph" | "generated" | "session";
+
+/**
+ * Files in which a debugger stops; `line`, from zero, says to which expressions it is to run.
+ */
+export interface DebugRequest {
+  readonly uri: string;
+  readonly target?: string;
+  readonly line?: number | null;
+}
+
+/**
+ * A line of one of the files at which the value of an expression is there; `line` counts from zero.
+ *
+ * `place` is the expression, None where it is none of the user's; `name` what the file calls the value, "" for a
+ * kernel, which computes several.
+ */
+export interface DebugStop {
+  readonly file: string;
+  readonly line: number;
+  readonly name: string;
+  readonly place: Location | null;
+}
+
+/**
+ * Write the files in which a debugger can stop while a target runs compiled.
+ *
+ * Where `at_line` is given (from zero), only expressions that touch it are computed by the compiler as well; without
+ * it all of a small graph. A target may take `debug_timeout` seconds of work.
+ */
+export interface DebugTask {
+  readonly debug_timeout: number;
+  readonly at_line?: number | null;
 }
 
 /**
@@ -1824,7 +1907,7 @@ export interface JobRequest {
   readonly targets?: readonly TargetSetting[];
   readonly memory_limit?: number;
   readonly infer?: boolean;
-  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | SuggestTask | MeasureTask | ProfileRunTask | CompileTimeTask | null;
+  readonly task?: ReproTask | DiffTask | BisectTask | TransfersTask | SameResultsTask | CompileKernelsTask | SuggestTask | MeasureTask | ProfileRunTask | CompileTimeTask | DebugTask | null;
   readonly seed?: number;
   readonly only?: readonly string[];
   readonly keep_graphs?: boolean;
@@ -3849,6 +3932,7 @@ export interface Commands {
   readonly "inductorDebug.memory": { readonly request: TargetRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.roofline": { readonly request: TargetRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.compileTime": { readonly request: CompileTimeRequest; readonly answer: ChartAnswer };
+  readonly "inductorDebug.debug": { readonly request: DebugRequest; readonly answer: DebugAnswer };
   readonly "inductorDebug.profile": { readonly request: ProfileRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.recording": { readonly request: FileRequest; readonly answer: ChartAnswer };
   readonly "inductorDebug.accelerators": { readonly request: AnyFileRequest; readonly answer: AcceleratorList };

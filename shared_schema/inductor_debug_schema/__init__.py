@@ -37,6 +37,7 @@ from inductor_debug_schema.answers.compile_time_document import (
     CompileWay,
     SameOutputs,
 )
+from inductor_debug_schema.answers.debug_document import DebugDocument, DebugFile, DebugFileKind, DebugStop
 from inductor_debug_schema.answers.diff_document import (
     DiffBlame,
     DiffDocument,
@@ -60,6 +61,7 @@ from inductor_debug_schema.answers.order_answers import (
     BisectOptions,
     ChartAnswer,
     ChartKind,
+    DebugAnswer,
     DiffAnswer,
     DiffOptions,
     DiffSummary,
@@ -188,6 +190,7 @@ from inductor_debug_schema.job_tasks import (
     BisectTask,
     CompileKernelsTask,
     CompileTimeTask,
+    DebugTask,
     DiffTask,
     KernelSource,
     MeasureTask,
@@ -323,6 +326,12 @@ __all__ = [
     "CompileSlices",
     "CompileTimeDocument",
     "CompileTimeTask",
+    "DebugAnswer",
+    "DebugDocument",
+    "DebugFile",
+    "DebugFileKind",
+    "DebugStop",
+    "DebugTask",
     "CompileTrial",
     "CompileTrials",
     "CompileWay",

@@ -164,6 +164,18 @@ class CompileTimeTask:
     ways: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebugTask:
+    """Write the files in which a debugger can stop while a target runs compiled.
+
+    Where `at_line` is given (from zero), only expressions that touch it are computed by the compiler as well; without
+    it all of a small graph. A target may take `debug_timeout` seconds of work.
+    """
+
+    debug_timeout: float
+    at_line: Union[int, None] = None
+
+
 Task = Union[
     ReproTask,
     DiffTask,
@@ -175,4 +187,5 @@ Task = Union[
     MeasureTask,
     ProfileRunTask,
     CompileTimeTask,
+    DebugTask,
 ]

@@ -16,6 +16,7 @@ from typing import Any, Union, get_args
 
 from inductor_debug_schema.answers.bisect_document import BisectDocument, BisectPiece
 from inductor_debug_schema.answers.compile_time_document import CompileTimeDocument
+from inductor_debug_schema.answers.debug_document import DebugDocument
 from inductor_debug_schema.answers.diff_document import DiffDocument, DiffPiece
 from inductor_debug_schema.answers.measurement_document import MeasurementDocument
 from inductor_debug_schema.answers.repro_document import ReproDocument
@@ -230,6 +231,7 @@ Answer = Union[
     MeasurementDocument,
     RunProfileDocument,
     CompileTimeDocument,
+    DebugDocument,
 ]
 """What a task answers for one target or one kernel; a reader tells them apart by their required fields."""
 

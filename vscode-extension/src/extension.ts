@@ -16,6 +16,7 @@ import * as commands from "./findings/commands.js";
 
 import type { Context } from "./services/context.js";
 import * as errorHeat from "./heat/errorHeat.js";
+import * as debugging from "./debugging/debugging.js";
 import * as demo from "./setup/demo.js";
 import * as exampleInputs from "./inputs/exampleInputs.js";
 import * as graphView from "./graph/graphView.js";
@@ -46,7 +47,7 @@ import * as workspaceCheck from "./findings/workspaceCheck.js";
 /** When VS Code began to load the bundle; the build writes it into the first line. */
 declare const inductorDebugLoading: number;
 
-const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, whatIfAccelerator, suggest, charts, sizes, exampleInputs, graphView, kernelDiff, errorHeat, tensorView, testExplorer, repro, bisect, bugReport, report, troubleshooting, walkthrough, demo];
+const FEATURES = [commands, workspaceCheck, notebooks, status, tree, outdated, rules, chooseInterpreter, accelerator, whatIfAccelerator, suggest, charts, sizes, exampleInputs, graphView, kernelDiff, errorHeat, tensorView, testExplorer, repro, bisect, debugging, bugReport, report, troubleshooting, walkthrough, demo];
 
 /** What loading took; what VS Code does between loading and activating is not ours. */
 const LOADING = performance.now() - inductorDebugLoading;

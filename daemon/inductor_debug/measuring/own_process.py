@@ -43,8 +43,11 @@ def in_own_process(
     doing: str,
     work: Callable[[BuiltTarget], dict[str, Any]],
     cache: str | None = None,
+    timeout: float = _PATIENCE,
 ) -> dict[str, Any]:
     """What `work` gives for the target with values; `cache` is Inductor's folder, None where it is the usual one.
+
+    It may take `timeout` seconds of work.
 
     Raises:
         NotMeasuredError: it did not come to its end.
@@ -64,7 +67,7 @@ def in_own_process(
             inner = getattr(error, "inner_exception", None)
             return {"problem": describe(inner if isinstance(inner, BaseException) else error)}
 
-    ran = attempt(act, timeout=_PATIENCE)
+    ran = attempt(act, timeout=timeout)
     if ran.ending is not AttemptEnding.DONE:
         raise NotMeasuredError(f"{doing}: {ran.detail}")
     if ran.answer.get("problem"):

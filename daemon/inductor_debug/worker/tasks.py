@@ -17,6 +17,7 @@ from inductor_debug_schema import (
     BisectTask,
     CompileKernelsTask,
     CompileTimeTask,
+    DebugTask,
     DiffTask,
     Event,
     Finished,
@@ -48,6 +49,7 @@ _MODULES: dict[type, str] = {
     MeasureTask: "inductor_debug.measuring.measure_task",
     ProfileRunTask: "inductor_debug.measuring.profile_task",
     CompileTimeTask: "inductor_debug.measuring.compile_time_task",
+    DebugTask: "inductor_debug.debugging.debug_task",
 }
 """Modules with a function `perform(request, emit)`. It never raises for a fault of user code."""
 _UNASKED = (type(None), SameResultsTask)

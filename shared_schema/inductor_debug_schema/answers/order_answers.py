@@ -5,9 +5,9 @@ The big parts travel as artifacts; an answer names their files and has what fits
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Union
+from typing import Any, Union
 
 from inductor_debug_schema.answers.bisect_document import BisectDocument
 from inductor_debug_schema.answers.diff_document import DiffBlame, DiffVerdict
@@ -170,6 +170,21 @@ class AcceleratorsAnswer(PagedOutcome):
 
     place: Union[Location, None]
     comparison: Union[AcceleratorComparison, None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebugAnswer(OrderOutcome):
+    """`inductorDebug.debug`: the files were written, and `configuration` starts the debugger; None where nothing was.
+
+    `folder` is what the configuration means by `${workspaceFolder}`, `script` what it runs. `stops` are where the line
+    that was named is computed, the graph first. `written` says that `.vscode/launch.json` has the configuration.
+    """
+
+    configuration: Union[dict[str, Any], None] = None
+    folder: str = ""
+    script: str = ""
+    stops: list[Location] = field(default_factory=list)
+    written: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,6 +95,13 @@ class CompileTimeRequest(TargetRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DebugRequest(TargetRequest):
+    """Files in which a debugger stops; `line`, from zero, says to which expressions it is to run."""
+
+    line: Union[int, None] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkspaceRequest:
     """Folders by their URIs; all of the workspace where there are none."""
 

@@ -13,6 +13,7 @@ from inductor_debug_schema.answers.order_answers import (
     AcceleratorsAnswer,
     BisectAnswer,
     ChartAnswer,
+    DebugAnswer,
     DiffAnswer,
     GraphAnswer,
     ReportAnswer,
@@ -35,6 +36,7 @@ from inductor_debug_schema.commands.command_requests import (
     BugReportRequest,
     CheckRequest,
     CompileTimeRequest,
+    DebugRequest,
     DiffRequest,
     DirectiveRequest,
     EmptyRequest,
@@ -92,6 +94,7 @@ SUGGEST = Command[PageRequest, SuggestAnswer]("inductorDebug.suggest")
 MEMORY = Command[TargetRequest, ChartAnswer]("inductorDebug.memory")
 ROOFLINE = Command[TargetRequest, ChartAnswer]("inductorDebug.roofline")
 COMPILE_TIME = Command[CompileTimeRequest, ChartAnswer]("inductorDebug.compileTime")
+DEBUG = Command[DebugRequest, DebugAnswer]("inductorDebug.debug")
 PROFILE = Command[ProfileRequest, ChartAnswer]("inductorDebug.profile")
 RECORDING = Command[FileRequest, ChartAnswer]("inductorDebug.recording")
 ACCELERATORS = Command[AnyFileRequest, AcceleratorList]("inductorDebug.accelerators")
@@ -124,6 +127,7 @@ COMMANDS: tuple[Command[Any, Any], ...] = (
     MEMORY,
     ROOFLINE,
     COMPILE_TIME,
+    DEBUG,
     PROFILE,
     RECORDING,
     ACCELERATORS,

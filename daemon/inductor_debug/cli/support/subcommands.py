@@ -46,6 +46,10 @@ COMMANDS = {
         "inductor_debug.cli.commands.measured.profile_run",
         "time real steps by kernel and by expression, or read a recorded trace",
     ),
+    "debug": Subcommand(
+        "inductor_debug.cli.commands.measured.debug_run",
+        "write what a debugger can stop in: graphs and Inductor's code, eager beside compiled",
+    ),
     "report": Subcommand(
         "inductor_debug.cli.commands.report", "check, and put what was found into one page to pass on"
     ),

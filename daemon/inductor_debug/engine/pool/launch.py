@@ -65,11 +65,7 @@ class Launch:
         configuration: dict[str, Any] = {
             "role": role,
             "control": control,
-            "packages": {
-                "inductor_debug": str(Path(inductor_debug.__file__).parent),
-                "inductor_debug_schema": str(Path(inductor_debug_schema.__file__).parent),
-            },
-            "fallback_packages": {"msgpack": _package_folder("msgpack")},
+            **importable_packages(),
             "extra_path": list(self.entry.extra_path),
             "project_root": self.project_root,
             "job": self.entry.job,
@@ -108,6 +104,17 @@ class Launch:
         how = "did not get ready and was stopped" if status is None else f"{describe_status(status)} while starting"
         last = f": {lines[-1]}" if lines else ""
         return StartFailedError(f"{self.interpreter} {how}{last}")
+
+
+def importable_packages() -> dict[str, dict[str, str]]:
+    """What `worker.bootstrap` makes importable in an interpreter that may lack it, and where it is."""
+    return {
+        "packages": {
+            "inductor_debug": str(Path(inductor_debug.__file__).parent),
+            "inductor_debug_schema": str(Path(inductor_debug_schema.__file__).parent),
+        },
+        "fallback_packages": {"msgpack": _package_folder("msgpack")},
+    }
 
 
 def _package_folder(name: str) -> str:

@@ -30,6 +30,7 @@ from inductor_debug.server.commands.cost_commands import (
     roofline,
     suggest,
 )
+from inductor_debug.server.commands.debug_command import debug
 from inductor_debug.server.commands.diff_commands import diff
 from inductor_debug.server.commands.explain_command import explain
 from inductor_debug.server.commands.graph_commands import graph
@@ -87,6 +88,7 @@ _SERVED = (
     ServerCommand(table.MEMORY, memory),
     ServerCommand(table.ROOFLINE, roofline),
     ServerCommand(table.COMPILE_TIME, compile_time),
+    ServerCommand(table.DEBUG, debug),
     ServerCommand(table.PROFILE, profile),
     ServerCommand(table.RECORDING, recording, waits=False),
     ServerCommand(table.ACCELERATORS, accelerators),
