@@ -45,7 +45,7 @@ export const RECORDS: Readonly<Record<string, Readonly<Record<string, Shape>>>> 
   "CompileModule": {"module": "string", "kind": "string", "seconds": "number"},
   "CompilePhase": {"part": "string", "phase": "string", "seconds": "number"},
   "CompileSlices": {"phases": ["list", "integer"], "modules": ["list", "integer"], "expressions": ["list", "integer"], "seconds": ["list", "number"]},
-  "CompileTimeDocument": {"schema": "integer", "target": "string", "path": "string", "compile_phases": ["list", "CompilePhase"], "seconds": "number", "start_up": "number", "placed": "number", "graphs": "integer", "expressions": ["list", "CompileExpression"], "modules": ["list", "CompileModule"], "alike": ["list", "AlikeModules"], "slices": "CompileSlices", "problem": "string", "operations?": "integer", "tried?": ["or", "CompileTrials", "null"]},
+  "CompileTimeDocument": {"schema": "integer", "target": "string", "path": "string", "compile_phases": ["list", "CompilePhase"], "seconds": "number", "start_up": "number", "placed": "number", "graphs": "integer", "expressions": ["list", "CompileExpression"], "modules": ["list", "CompileModule"], "alike": ["list", "AlikeModules"], "slices": "CompileSlices", "problem": "string", "operations?": "integer", "tried?": ["or", "CompileTrials", "null"], "logged?": "boolean"},
   "CompileTrial": {"compile_way": "CompileWay", "seconds": "number", "graphs": "integer", "operations": "integer", "same?": "SameOutputs", "difference?": "string", "problem?": "string", "code?": "string", "offered?": "boolean"},
   "CompileTrials": {"layers": ["list", "AlikeModules"], "trials": ["list", "CompileTrial"], "why_not?": "string"},
   "CompiledText": {"title": "string", "text": "string"},

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,8 @@ _ENTRY = re.compile(r"^[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ \S+:\d+\] (?P<envelo
 _LOG_NAME = re.compile(r"^dedicated_log_torch_trace_.*\.log$")
 _MOST_PAYLOAD = 16 << 20
 _MOST_KEPT = 256 << 20
+_NAMED_WITHIN = 64
+"""Characters of an entry within which its first key stands: most entries are not wanted, and need not be parsed."""
 _CAPTURED = ("after_pre_grad_graph", "dynamo_output_graph")
 """Graphs before AOTAutograd, the better one first: after passes nodes have the names that mappings use."""
 _AOT = {"aot_forward_graph": "forward", "aot_backward_graph": "backward", "aot_inference_graph": "inference"}
@@ -50,6 +52,43 @@ class _Frame:
 
     attempt: int = 0
     entries: list[_Entry] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """An entry with what follows it; `name` is that of its first key."""
+
+    name: str
+    envelope: dict[str, Any]
+    text: str
+
+
+def payloads(folder: ConfinedFolder, file: ConfinedFile, wanted: frozenset[str]) -> Iterator[Payload]:
+    """The entries of a log whose names are wanted; a line that is no entry is left out.
+
+    Raises:
+        FileFaultError: the log is too large or cannot be read.
+    """
+    envelope: dict[str, Any] | None = None
+    name, text, size = "", [""], 0
+    for line in folder.lines(file):
+        if line.startswith("\t"):
+            size += len(line)
+            if envelope is not None and size <= _MOST_PAYLOAD:
+                text.append(line[1:])
+            continue
+        if envelope is not None:
+            yield Payload(name, envelope, "\n".join(text))
+        envelope, text, size = None, [], 0
+        match = _ENTRY.match(line)
+        if match is None or not any(f'"{known}"' in match["envelope"][:_NAMED_WITHIN] for known in wanted):
+            continue
+        with suppress(FileFaultError):
+            said = read_json(match["envelope"])
+            name = next(iter(said), "")
+            envelope = said if name in wanted else None
+    if envelope is not None:
+        yield Payload(name, envelope, "\n".join(text))
 
 
 def is_log(file: ConfinedFile) -> bool:

@@ -1,4 +1,4 @@
 """Files in which a debugger can stop while a compiled target runs, and the run of them.
 
-`debug_task` makes the files in a worker; `debug_run` is what their script calls, in a process of the user's.
+`debug_task` makes the files in a worker; `debugged_run` is what their script calls, in a process of the user's.
 """

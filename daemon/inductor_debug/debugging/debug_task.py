@@ -1,6 +1,6 @@
 """The task `debug`: runs targets compiled once, in a process of their own, and sends the files that came of it.
 
-What the script of those files does later is `debug_run`'s business; both stand on `stepping`.
+What the script of those files does later is `debugged_run`'s business; both stand on `stepping`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from torch.fx import GraphModule
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.debugging.generated_modules import Generated, modules_taken, without_number
 from inductor_debug.debugging.graph_source import COMPARE, GraphSource, graph_source
-from inductor_debug.debugging.values_apart import Compared, CompiledValues, compared
+from inductor_debug.debugging.values_apart import BothSides, CompiledValues, compared
 from inductor_debug.kerneldiff.execution.node_graphs import NodePlaces
 from inductor_debug.kerneldiff.execution.run_state import seed_everything
 from inductor_debug.kerneldiff.execution.structure import cloned
@@ -35,7 +35,7 @@ class Shown:
 
     name: str
     place: Location | None
-    value: Compared
+    value: BothSides
 
 
 @dataclass
@@ -155,7 +155,7 @@ class _GraphRun:
             self._forward(self._module, *args)
         seed_everything(self._stepping.seed)
 
-    def _compared(self, name: str, value: torch.Tensor) -> Compared:
+    def _compared(self, name: str, value: torch.Tensor) -> BothSides:
         """What the file calls behind each statement; a debugger shows what it returns."""
         found = compared(value, self._compiled.get(name), self._values.problem or _NOT_ASKED)
         if name in self._wanted:

@@ -18,7 +18,7 @@ from inductor_debug.kerneldiff.metrics.tensor_comparison import compare_tensors
 
 
 @dataclass(frozen=True)
-class Compared:
+class BothSides:
     """A value of eager beside the compiled one, which is None where nobody asked for it or it could not be had."""
 
     eager: torch.Tensor
@@ -50,10 +50,10 @@ class CompiledValues:
             return {}
 
 
-def compared(eager: torch.Tensor, compiled: torch.Tensor | None, why_not: str) -> Compared:
+def compared(eager: torch.Tensor, compiled: torch.Tensor | None, why_not: str) -> BothSides:
     """Both values as they are now: what a later statement writes into them does not change what is shown."""
     kept = eager.detach().clone()
-    return Compared(kept, compiled, apart(kept, compiled) if compiled is not None else why_not)
+    return BothSides(kept, compiled, apart(kept, compiled) if compiled is not None else why_not)
 
 
 def apart(reference: torch.Tensor, actual: torch.Tensor) -> str:

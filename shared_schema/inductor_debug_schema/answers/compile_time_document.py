@@ -139,6 +139,9 @@ class CompileTimeDocument:
     of itself and makes its tables of patterns. `placed` is what was work on expressions of the user's; the rest are
     passes over whole graphs. Phases come in the order in which they are gone through, other rows by their seconds, the
     largest first. `operations` counts those of the graphs. `tried` is there where other ways were asked for.
+    What was `logged` by a run of somebody's has the log for `path` and its name for `target`; its expressions are the
+    functions that were compiled, at their definitions, its seconds are those of a clock on the wall, and building
+    kernels is among its phases.
     """
 
     schema: int
@@ -156,3 +159,4 @@ class CompileTimeDocument:
     problem: str
     operations: int = 0
     tried: Union[CompileTrials, None] = None
+    logged: bool = False

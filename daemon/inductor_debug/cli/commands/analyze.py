@@ -29,6 +29,8 @@ from inductor_debug.cli.support.captured import is_artifact, read_statistics
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
+from inductor_debug.compiler_output.compile_time_logs import read_compile_times
+from inductor_debug.compiler_output.importing import NothingFoundError
 from inductor_debug.engine.live_tensors.memory_snapshot import SUFFIXES, read_snapshot
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
 from inductor_debug.engine.orders.compiling import COMPILE_TIMES, COMPILE_WAYS
@@ -86,9 +88,10 @@ class Type(Generic[Document]):
     """Something to ask about targets.
 
     `order` is what a worker is asked, `documents` what that makes, `text` one of them for people. `read` reads those
-    that were kept in a file, whose name ends as `kept` says. `stages` can be asked for it. `ordered` sorts the rows of
-    one as `--sort` says, and `csv` makes a table of all, where there are rows; `svg` draws them, where there is
-    something to see, and `html` makes the editor's page of them. `tries` says that there are other ways to try.
+    that were kept in a file, whose name ends as `kept` says, or in one of the `folders`. `stages` can be asked for it.
+    `ordered` sorts the rows of one as `--sort` says, and `csv` makes a table of all, where there are rows; `svg` draws
+    them, where there is something to see, and `html` makes the editor's page of them. `tries` says that there are other
+    ways to try.
     """
 
     summary: str
@@ -97,6 +100,7 @@ class Type(Generic[Document]):
     text: Callable[[Document, AnalysisView], str]
     read: Callable[[str], list[Document]] | None = None
     kept: tuple[str, ...] = (".json",)
+    folders: bool = False
     stages: tuple[Stage, ...] = (Stage.PREVIEW, Stage.MOCK, Stage.AOT, Stage.INDUCTOR)
     ordered: Callable[[Document, str], Document] | None = None
     csv: Callable[[list[Document], AnalysisView], str] | None = None
@@ -168,6 +172,9 @@ TYPES: dict[str, Type[Any]] = {
         order=lambda arguments: COMPILE_WAYS if arguments.ways else COMPILE_TIMES,
         documents=lambda done: done.performed.documents(CompileTimeDocument),
         text=lambda document, view: CompileTimeText(view.places, view.sources, view.styler).text(document),
+        read=read_compile_times,
+        kept=(".log",),
+        folders=True,
         stages=(),
         csv=lambda documents, view: compile_time_csv(documents, view.sources),
         html=lambda documents, view: compile_time_html(documents, view.places.shown),
@@ -190,6 +197,7 @@ examples:
   inductor-debug analyze model.py --type time                        what makes compiling slow
   inductor-debug analyze model.py --type time --try                  and whether equal layers can be compiled faster
   inductor-debug analyze model.py --type time --format html -o time.html   as a page to click in
+  inductor-debug analyze trace/ --type time                          where it went in a run with TORCH_TRACE=trace
   inductor-debug analyze snapshot.pickle --type memory               what torch.cuda.memory._dump_snapshot wrote
   inductor-debug analyze model.py --stage mock --format json
   inductor-debug analyze model.py --stage inductor                   kernels, and the bytes that each moves
@@ -199,7 +207,7 @@ exit codes: 0, or 2 where something could not be analysed
 """
 
 
-FAILURES = (ConfigurationError, ArtifactError, ProfileError, MatplotlibUnavailableError, PageError)
+FAILURES = (ConfigurationError, ArtifactError, NothingFoundError, ProfileError, MatplotlibUnavailableError, PageError)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -275,7 +283,8 @@ class _Found(NamedTuple):
 
 def _found(kind: Type[Document], words: str, arguments: argparse.Namespace, shown: dict[str, str]) -> _Found:
     """What is found for one subject; `shown` gets what its file is called."""
-    if kind.read is not None and any(is_artifact(words, suffix) for suffix in kind.kept):
+    kept = any(is_artifact(words, suffix) for suffix in kind.kept) or (kind.folders and os.path.isdir(words))
+    if kind.read is not None and kept:
         return _Found(kind.read(words))
     subject = subject_of(words)
     shown[subject.path] = subject.shown

@@ -42,7 +42,7 @@ if __name__ == "__main__":
     bootstrap = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bootstrap)
     bootstrap.make_packages_importable({{**PACKAGES, "extra_path": []}})
-    from inductor_debug.debugging.debug_run import run
+    from inductor_debug.debugging.debugged_run import run
 
     sys.exit(run(os.path.dirname(os.path.abspath(__file__))))
 '''

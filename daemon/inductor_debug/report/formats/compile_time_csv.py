@@ -38,7 +38,10 @@ def _rows(document: CompileTimeDocument, sources: ShownTexts) -> Iterator[Sequen
     for row in document.expressions:
         line, column = ("", "")
         if row.path is not None and row.range is not None:
-            line, column = map(str, sources.shown_position(row.path, row.range.start))
+            # A log may name any file, and none of them is opened.
+            start = row.range.start
+            shown = (start.line + 1, 1) if document.logged else sources.shown_position(row.path, start)
+            line, column = map(str, shown)
         counts = [row.traced, row.nodes, row.modules]
         yield ["expression", row.path or "", line, column, row.text, "", row.seconds, *counts]
     for module in document.modules:

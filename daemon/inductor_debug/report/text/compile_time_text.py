@@ -31,7 +31,8 @@ class CompileTimeText:
         return "\n".join(self._lines(document)) + "\n"
 
     def _lines(self, document: CompileTimeDocument) -> Iterator[str]:
-        heading = f"{self._places.shown(document.path)}::{document.target}, compile time"
+        shown = self._places.shown(document.path)
+        heading = f"{shown}, compile time as logged" if document.logged else f"{shown}::{document.target}, compile time"
         yield self._paint(printable(heading), Role.HEADING)
         if document.problem:
             yield f"  {printable(one_line(document.problem))}"
@@ -44,11 +45,16 @@ class CompileTimeText:
         total = document.seconds
         shares = ", ".join(f"{part} {seconds / total:.0%}" for part, seconds in parts.items())
         yield _row("compiling", f"{in_seconds(total)} for {counted(document.graphs, 'graph')} ({shares})")
+        if document.logged:
+            yield _row("of it", f"{document.placed / total:.0%} is of functions that the log names")
+            yield from self._phases(document)
+            rows = [(self._function(row), row.seconds) for row in document.expressions if row.path is not None]
+            yield from self._table("function", rows, total)
+            return
         yield _row("of it", f"{document.placed / total:.0%} is work on your expressions, the rest on whole graphs")
         yield _row("before it", f"{in_seconds(document.start_up)} once in every process, whatever it compiles first")
         yield _row("not in it", "building kernels, for which compilers of C++ or Triton are started at the end")
-        phases = [(f"{row.part}: {row.phase}", row.seconds) for row in document.compile_phases]
-        yield from self._table("phase", sorted(phases, key=lambda row: -row[1]), total)
+        yield from self._phases(document)
         rows = [(self._expression(row), row.seconds) for row in document.expressions if row.path is not None]
         yield from self._table("expression", rows, total)
         rows = [(_named(row), row.seconds) for row in document.alike]
@@ -56,6 +62,17 @@ class CompileTimeText:
         if document.tried is not None:
             yield ""
             yield from self._tried(document.tried)
+
+    def _phases(self, document: CompileTimeDocument) -> Iterator[str]:
+        rows = [(f"{row.part}: {row.phase}", row.seconds) for row in document.compile_phases]
+        yield from self._table("phase", sorted(rows, key=lambda row: -row[1]), document.seconds)
+
+    def _function(self, row: CompileExpression) -> str:
+        """A function that a log names; the file that it names is not opened."""
+        assert row.path is not None
+        assert row.range is not None
+        operations = f"  [{counted(row.nodes, 'operation')}]" if row.nodes else ""
+        return f"{self._places.shown(row.path)}:{row.range.start.line + 1}  {one_line(row.text)}{operations}"
 
     def _tried(self, tried: CompileTrials) -> Iterator[str]:
         """Other ways to compile, what they took, and what to write for those that save much."""

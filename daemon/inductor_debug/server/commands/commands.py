@@ -33,8 +33,7 @@ from inductor_debug.server.commands.cost_commands import (
 from inductor_debug.server.commands.debug_command import debug
 from inductor_debug.server.commands.diff_commands import diff
 from inductor_debug.server.commands.explain_command import explain
-from inductor_debug.server.commands.graph_commands import graph
-from inductor_debug.server.commands.import_command import import_artifacts
+from inductor_debug.server.commands.graph_commands import graph, import_artifacts
 from inductor_debug.server.commands.outline_commands import directive, outline
 from inductor_debug.server.commands.report_commands import report
 from inductor_debug.server.commands.repro_commands import repro

@@ -1,21 +1,36 @@
-"""The command `inductorDebug.graph`: captures the graphs of a file's targets and answers with where they are kept."""
+"""Commands for graphs: `inductorDebug.graph` captures those of a file's targets and answers with where they are kept.
+
+`inductorDebug.importArtifacts` reads what a compiler has written as graphs that the editor shows like ours. Nothing of
+it is executed: files are read beside the server's loop, and the graphs are kept where captured ones are.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inductor_debug_schema import GraphAnswer, GraphStage, GraphTarget, KernelBuild, Stage
-from inductor_debug_schema.commands.command_requests import GraphRequest
+from inductor_debug_schema import (
+    ArtifactKind,
+    ArtifactMade,
+    GraphAnswer,
+    GraphDocument,
+    GraphStage,
+    GraphTarget,
+    KernelBuild,
+    Stage,
+)
+from inductor_debug_schema.commands.command_answers import ImportAnswer, ImportedCompile
+from inductor_debug_schema.commands.command_requests import FileRequest, GraphRequest
 
-from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, decode, encode
+from inductor_debug.artifacts.graph_columns import MEDIA_TYPE, SUFFIX, decode, encode
 from inductor_debug.engine.orders.compiling import compile_order, with_builds
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings
 from inductor_debug.server.commands.calls import Call
-from inductor_debug.server.commands.ordering import extended, file_of, outcome, perform
+from inductor_debug.server.commands.ordering import Bar, extended, file_of, outcome, perform
 from inductor_debug.server.commands.partial_results import PartialResults
 from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
@@ -107,3 +122,36 @@ def _stages(said: Sequence[Stage] | None) -> tuple[Stage, ...]:
     if not said or not set(said) <= set(GRAPH_STAGES):
         raise RequestError(f"`stages` must be some of {', '.join(GRAPH_STAGES)}, which have graphs.", INVALID_PARAMS)
     return tuple(stage for stage in GRAPH_STAGES if stage in said)
+
+
+async def import_artifacts(call: Call[FileRequest]) -> ImportAnswer:
+    """Reads a folder, a log or a sidecar; sources that are elsewhere now are looked for in the workspace.
+
+    Raises:
+        RequestError: the URI is none of a file, or the settings there cannot be used.
+    """
+    # Imported only here: an editor waits while the server starts.
+    from inductor_debug.compiler_output.importing import NothingFoundError, read_artifacts
+
+    path, uri = file_of(call.request.uri), call.request.uri
+    roots = list(call.server.configuration.folders.values())
+    bar = Bar(call, "Reading what a compiler has written")
+    try:
+        found = await asyncio.to_thread(read_artifacts, path, roots)
+        compiles = [_kept(call, path, document) for document in found.documents]
+    except NothingFoundError as error:
+        return ImportAnswer(uri=uri, compiles=[], unread=[], reason=f"{error}.")
+    except ConfigurationError as error:
+        raise RequestError(str(error)) from error
+    finally:
+        bar.end()
+    unread = [f"{each.path or '.'}: {each.why}" for each in found.unread]
+    return ImportAnswer(uri=uri, compiles=compiles, unread=unread)
+
+
+def _kept(call: Call[FileRequest], path: str, document: GraphDocument) -> ImportedCompile:
+    made = ArtifactMade(
+        ArtifactKind.INDUCTOR_IR, "graphs", SUFFIX, MEDIA_TYPE, encode(document), document.target, document.stage
+    )
+    kept = call.server.engine.keep(path, [made])
+    return ImportedCompile(document.target, kept.references, [*document.notes, *kept.notes])
