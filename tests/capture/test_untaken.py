@@ -234,6 +234,7 @@ def block(first: int, last: int, held: Held = Held.NONE, subject: str = "mask") 
         ([block(40, 40)], "1 branch not taken: line 40"),
         ([block(31, 33), block(40, 40)], "2 branches not taken: lines 31-33, 40"),
         ([block(9, 12, Held.NOT_CALLED, "generate")], "`generate` not called"),
+        ([block(n, n, Held.NOT_CALLED, "embed") for n in (9, 19)], "`embed` not called"),
         (
             [block(40, 40), *(block(n, n, Held.NOT_CALLED, f"f{n}") for n in range(50, 55))],
             "1 branch not taken: line 40; `f50`, `f51`, `f52` and 2 more not called",

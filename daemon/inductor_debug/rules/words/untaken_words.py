@@ -45,7 +45,7 @@ def sentence_of(block: UntakenBlock) -> str:
 def summary_of(blocks: Sequence[UntakenBlock]) -> str:
     """`2 branches not taken: lines 31-33, 40; `generate` not called`; empty where nothing was left out."""
     branches = [block for block in blocks if block.held is not Held.NOT_CALLED]
-    methods = [block.subject for block in blocks if block.held is Held.NOT_CALLED]
+    methods = list(dict.fromkeys(block.subject for block in blocks if block.held is Held.NOT_CALLED))
     parts = []
     if branches:
         places = [lines_of(block).partition(" ")[2] for block in branches]
