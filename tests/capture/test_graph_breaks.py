@@ -139,14 +139,24 @@ def test_calls_of_one_function_that_cannot_be_traced_have_one_cause(tmp_path: Pa
     before = "import time\n@torch.compiler.disable\ndef mix(x):\n    return x + 1"
     body = "x = mix(x)\na = time.time()\nx = mix(x * 2)\nb = time.time()\nif x.sum() > 0:\n    x = x * 2\nreturn x"
     causes = [finding.cause for finding in breaks(tmp_path, body, before, real=True) if finding.rule == "graph-break"]
-    assert causes == ["model.mix", "time.time", "model.mix", "time.time", ""]
+    assert causes == ["model.mix", "time.time", "model.mix", "time.time", "branch in line 10"]
 
 
 def test_the_asserts_of_a_function_have_one_cause(tmp_path: Path) -> None:
     body = "assert not torch.isnan(x).any()\ny = x * 2\nassert not torch.isnan(y).any()\n"
     body += "if y.sum() > 0:\n    y = y + 1\nreturn y"
     found = [finding for finding in breaks(tmp_path, body, real=True) if finding.rule == "graph-break"]
-    assert [finding.cause for finding in found] == ["assert in model", "assert in model", ""]
+    assert [finding.cause for finding in found] == ["assert in model", "assert in model", "branch in line 5"]
+
+
+def test_the_parts_of_one_condition_and_functions_of_math_have_one_cause(tmp_path: Path) -> None:
+    body = "if x.min() < 0 or x.max() > 1:\n    x = x * 2\nif x.sum() > 0:\n    x = x + 1\nreturn x"
+    found = [finding for finding in breaks(tmp_path, body, real=True) if finding.rule == "graph-break"]
+    assert len(found) == 3
+    assert [finding.cause for finding in found] == ["branch in line 2", "branch in line 2", "branch in line 4"]
+    body = "import numpy as np\na = math.floor(np.log2(x.size(0)))\nb = math.ceil(np.log2(x.size(0)))\nreturn x * a * b"
+    found = [finding for finding in breaks(tmp_path, body, "import math", real=True) if finding.rule == "graph-break"]
+    assert [finding.cause for finding in found] == ["math", "math"]
 
 
 def test_an_idiom_has_one_cause_in_each_function(tmp_path: Path) -> None:

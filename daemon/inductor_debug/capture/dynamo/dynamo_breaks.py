@@ -58,12 +58,13 @@ class RawBreak:
 class RawLimit:
     """Dynamo gave up on a function that it compiled too often; `caller` is the Python frame that entered it again.
 
-    `resumed` as in `RawBreak`.
+    `resumed` as in `RawBreak`, `path` is the file of the function, empty where it is not known.
     """
 
     function: str
     resumed: bool
     caller: FrameType | None
+    path: str = ""
 
 
 @dataclass
@@ -218,6 +219,6 @@ def _limit(frame: FrameType | None) -> RawLimit:
     while frame is not None:
         code = frame.f_locals.get("code") if frame.f_code.co_name == "_compile" else None
         if code is not None:
-            return RawLimit(name_of(code), RESUMED.match(code.co_name) is not None, frame)
+            return RawLimit(name_of(code), RESUMED.match(code.co_name) is not None, frame, code.co_filename)
         frame = frame.f_back
     return RawLimit("", False, None)

@@ -6,6 +6,7 @@ blames on an earlier one is left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Recompilation, Related, Severity, Stage
 
 from inductor_debug.capture.dynamo.breaks.break_facts import facts_of
+from inductor_debug.capture.dynamo.breaks.module_hooks import backward_hooks, is_for_hooks
 from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT, page_of
 from inductor_debug.capture.dynamo.dynamo_breaks import RawBreak, RawLimit
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
-from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.expressions.spans import SourceMap, name_of
 from inductor_debug.capture.failures.failures import place
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.rules.recording.ops import Frame
@@ -58,7 +60,7 @@ class BreakCollector:
     findings: list[Finding] = field(default_factory=list)
     count: int = 0
     given_up: set[tuple[str, str]] = field(default_factory=set)
-    _seen: set[tuple[object, ...]] = field(default_factory=set)
+    _seen: dict[tuple[object, ...], int] = field(default_factory=dict)
     _broken: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def add(self, raw: RawBreak) -> None:
@@ -70,31 +72,54 @@ class BreakCollector:
         facts = replace(facts, refused=self.target.fullgraph)
         if broken is not None and not facts.inside:
             location = broken
+        if is_for_hooks(raw.modules[:1]) and (hook := self._only_hook()) is not None:
+            related = [Related(location.path, location.range, "the graph breaks here"), *related]
+            (name, location), facts = hook, replace(facts, expression="", inside="")
+            facts = replace(facts, function=name)
         key = (facts.torch_kind, location)
         if raw.gives_up and raw.stack:
             self._give_up(raw, location, eager, frames)
-        if key in self._seen or (raw.words.caused_earlier and self.count):
+        known = self._seen.get(key)
+        if known is None and raw.words.caused_earlier and self.count:
             return
-        self._seen.add(key)
-        self.count += 1
-        self.findings.append(
-            Finding(
-                rule="graph-break",
-                severity=Severity.ERROR if self.target.fullgraph else _severity(facts, raw),
-                message=sentence_of(facts),
-                path=location.path,
-                range=location.range,
-                stage=self.stage,
-                target=self.target.name,
-                related=related,
-                link=page_of(facts.registry_id),
-                facts=facts,
-                cause=_cause(facts, frames, asserted=self._is_asserted(location)),
-            )
-        )
+        if known is None:
+            known = self._seen[key] = len(self.findings)
+            self.count += 1
+            cause = _cause(facts, frames, asserted=self._is_asserted(location))
+            self.findings.append(self._finding(facts, raw, location, related, cause))
         if frames:
-            inside = (frames[0].location.path, bare_name(frames[0].function))
-            self._broken.setdefault(inside, len(self.findings) - 1)
+            self._broken.setdefault((frames[0].location.path, bare_name(frames[0].function)), known)
+
+    def _finding(
+        self, facts: GraphBreak, raw: RawBreak, location: Location, related: list[Related], cause: str
+    ) -> Finding:
+        return Finding(
+            rule="graph-break",
+            severity=Severity.ERROR if self.target.fullgraph else _severity(facts, raw),
+            message=sentence_of(facts),
+            path=location.path,
+            range=location.range,
+            stage=self.stage,
+            target=self.target.name,
+            related=related,
+            link=page_of(facts.registry_id),
+            facts=facts,
+            cause=cause,
+        )
+
+    def _only_hook(self) -> tuple[str, Location] | None:
+        """The one backward hook of the project's that the model has, and where it is; None where there are others."""
+        codes = [code for code in backward_hooks(self.target.module) if self.sources.in_project(code.co_filename)]
+        if len(codes) != 1:
+            return None
+        [code] = codes
+        text = self.sources.text(code.co_filename)
+        for number, line in enumerate(text.lines if text is not None else [], 1):
+            named = re.search(rf"\bdef ({code.co_name})\b", line) if number >= code.co_firstlineno else None
+            if named is not None:
+                start, end = (len(line[:at].encode()) for at in named.span(1))
+                return name_of(code), self.sources.location(code.co_filename, number, number, start, end)
+        return name_of(code), self.sources.location(code.co_filename, code.co_firstlineno)
 
     def _is_asserted(self, location: Location) -> bool:
         """Whether an expression stands in an `assert`."""
@@ -139,8 +164,8 @@ class BreakCollector:
         key = ("recompile", location)
         if key in self._seen:
             return
-        self._seen.add(key)
-        self.given_up.add((location.path, bare_name(raw.function)))
+        self._seen[key] = len(self.findings)
+        self.given_up.add((raw.path or location.path, bare_name(raw.function)))
         self.findings.append(
             Finding(
                 rule="recompile",
@@ -171,9 +196,16 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
         return str(facts.breaks_by.value)
     if facts.breaks_by is BreakCause.BRANCH and asserted and frames:
         return f"assert in {bare_name(frames[0].function)}"
+    if facts.breaks_by is BreakCause.BRANCH and frames:
+        # The parts of one condition: `if a.min() < 0 or b.max() > 1`.
+        return f"branch in line {frames[0].location.range.start.line + 1}"
+    if facts.breaks_by is BreakCause.HOOK:
+        return str(facts.breaks_by.value)
     if facts.breaks_by in _OF_THE_IDIOM and frames:
         idiom = "" if facts.breaks_by is BreakCause.NUMPY else facts.function
         return f"{facts.breaks_by.value} {facts.registry_id} {idiom} in {bare_name(frames[0].function)}"
+    if facts.breaks_by is BreakCause.COMPILED_CODE and facts.function.startswith("math."):
+        return "math"  # which of its functions does not matter
     return facts.function if facts.breaks_by in _OF_THE_FUNCTION else ""
 
 

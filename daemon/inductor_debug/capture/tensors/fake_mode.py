@@ -7,9 +7,11 @@ Private names read in torch 2.11 to 2.13: `torch._subclasses.fake_tensor` (`Fake
 from __future__ import annotations
 
 import contextlib
+import dis
 import math
 import re
 from collections.abc import Iterator
+from types import CodeType
 from typing import Any
 
 import torch
@@ -97,7 +99,20 @@ def is_limitation(error: BaseException) -> bool:
             isinstance(found, Exception) and _LIMITATION_WORDS.search(str(found)) is not None
         ):
             return True
-    return isinstance(error, NotImplementedError) and _raised_in_torch(error)
+    return isinstance(error, NotImplementedError) and _raised_in_torch(error) and left_open(error) is None
+
+
+def left_open(error: BaseException) -> str | None:
+    """The method of torch's that did nothing but raise `NotImplementedError`, since subclasses are to have their own.
+
+    No inputs and no other kind of tensor change anything about that. None where it is something else.
+    """
+    if not isinstance(error, NotImplementedError) or (code := _raising(error)) is None:
+        return None
+    plain = set(code.co_names) == {"NotImplementedError"} and not any(
+        "JUMP" in item.opname for item in dis.get_instructions(code)
+    )
+    return code.co_name if plain and code.co_filename.startswith(torch.__path__[0]) else None
 
 
 def is_too_large(error: BaseException) -> bool:
@@ -146,11 +161,16 @@ def to_fake(fake_mode: FakeTensorMode, tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _raised_in_torch(error: BaseException) -> bool:
-    traceback, file = error.__traceback__, ""
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        traceback = traceback.tb_next
-    return file.startswith(torch.__path__[0])
+    code = _raising(error)
+    return code is not None and code.co_filename.startswith(torch.__path__[0])
+
+
+def _raising(error: BaseException) -> CodeType | None:
+    """The code that raised an exception."""
+    step, code = error.__traceback__, None
+    while step is not None:
+        code, step = step.tb_frame.f_code, step.tb_next
+    return code
 
 
 class _MemoryBound(TorchDispatchMode):  # type: ignore[no-untyped-call]

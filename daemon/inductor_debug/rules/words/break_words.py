@@ -63,6 +63,8 @@ def sentence_of(facts: GraphBreak) -> str:
         effect = "compiling with `fullgraph=True` fails here"
     else:
         effect = f"`{facts.eager}` is not compiled and runs eagerly" if facts.eager else "the graph is split here"
+    if facts.breaks_by is BreakCause.HOOK and not facts.expression and not facts.eager and not facts.refused:
+        effect = "the graph is split where its module is called"
     start = reason if reason.startswith("torch.compile") else f"{reason[:1].upper()}{reason[1:]}"
     return f"{start}, so {effect}."
 
@@ -75,6 +77,8 @@ def why(facts: GraphBreak) -> str:
         "function": _quoted(facts.function) or "a function",
         "kind": f"torch calls this “{facts.torch_kind.rstrip('.')}”" if facts.torch_kind else "torch does not say why",
     }
+    if facts.breaks_by is BreakCause.HOOK and facts.function and not facts.expression:
+        return f"{words['function']} is a backward hook of a module, which torch.compile does not trace"
     place = f"inside of `{facts.inside}`, " if facts.inside else ""
     return place + _WHY[facts.breaks_by].format(**words)
 

@@ -10,6 +10,7 @@ from inductor_debug_schema import BreakCause, GraphBreak, Location
 
 from inductor_debug.capture.dynamo.breaks.break_expressions import broken_expression
 from inductor_debug.capture.dynamo.breaks.callees import Callee
+from inductor_debug.capture.dynamo.breaks.module_hooks import is_for_hooks
 from inductor_debug.capture.dynamo.breaks.torch_kinds import cause_of, cause_of_module, id_of
 from inductor_debug.capture.dynamo.breaks.torch_words import TorchWords
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
@@ -64,7 +65,10 @@ def facts_of(
 
 def _level(stack: TracedStack, modules: Sequence[str], sources: SourceMap) -> tuple[int, BreakCause | None]:
     """Which frame's expression says most: the innermost, or the user's where all calls of a module have one reason."""
-    user = next((at for at, frame in enumerate(stack) if sources.in_project(frame.filename)), 0)
+    users = (at for at, frame in enumerate(stack) if sources.in_project(frame.filename))
+    user = next(users, 0)
+    if is_for_hooks(modules[: user or 1]):
+        return user, BreakCause.HOOK
     entered = cause_of_module(modules[user - 1]) if 0 < user <= len(modules) else None
     if entered is not None:
         return user, entered

@@ -36,6 +36,7 @@ from inductor_debug.capture.inference.judging.misplaced_numbers import misplaced
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import user_frames
 from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
+from inductor_debug.capture.tensors.fake_mode import left_open
 
 _ALIKE = 0.75
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -120,7 +121,14 @@ def is_evident(
 
 def raises_always(error: BaseException) -> bool:
     """Whether the code raises this whatever numbers it is given, so that it is no matter who made them up."""
-    return refused_division(error) is not None or (Raised.by(error).is_removed and _is_torchs(error))
+    removed = Raised.by(error).is_removed and _is_torchs(error)
+    return removed or refused_division(error) is not None or _calls_what_it_is_to_replace(error)
+
+
+def _calls_what_it_is_to_replace(error: BaseException) -> bool:
+    """Whether a method calls the one of torch's that it overrides, which only says that it must be overridden."""
+    frame, _ = last_frame(error)
+    return frame is not None and left_open(error) == frame.f_code.co_name
 
 
 @dataclass(frozen=True, slots=True)
