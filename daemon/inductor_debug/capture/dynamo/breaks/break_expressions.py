@@ -10,7 +10,7 @@ from inductor_debug_schema import BreakCause, Location
 
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.call_expressions import node_at
-from inductor_debug.source.syntax_tree import text_of
+from inductor_debug.source.syntax_tree import text_of, tree_of
 
 _LONGEST = 60
 _RECEIVER = frozenset({BreakCause.METHOD, BreakCause.NUMPY, BreakCause.VALUE, BreakCause.AUTOGRAD, BreakCause.HOOK})
@@ -40,27 +40,58 @@ def broken_expression(sources: SourceMap, location: Location, cause: BreakCause)
         return BrokenExpression(location, "", "")
     source = sources.text(location.path)
     lines = source.lines if source is not None else []
-    subject = _subject(node, cause)
+    subject = _subject(node, cause, _imported(lines))
     return BrokenExpression(location, _text(lines, node), _text(lines, subject) if subject is not None else "")
 
 
-def _subject(node: ast.expr | ast.AugAssign, cause: BreakCause) -> ast.expr | None:
+def _subject(node: ast.expr | ast.AugAssign, cause: BreakCause, imported: frozenset[str]) -> ast.expr | None:
     if cause is BreakCause.BRANCH and isinstance(node, ast.expr):
         return node
     if cause not in _RECEIVER:
         return None
     if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute):
+        if isinstance(node.func, ast.Attribute) and not imported.intersection(_names_in(node.func.value)):
             return node.func.value
-        return node.args[0] if node.args and cause is BreakCause.VALUE else None
+        return _only_unwritten(node.args) if cause is BreakCause.VALUE else None
     if isinstance(node, ast.Subscript):
-        return node.slice
+        return _only_unwritten([node.slice])
+    if isinstance(node, ast.Slice):
+        return _only_unwritten([node])
     if isinstance(node, ast.FormattedValue):
         return node.value
     if isinstance(node, ast.JoinedStr):
         values = [value.value for value in node.values if isinstance(value, ast.FormattedValue)]
         return values[0] if len(values) == 1 else None
     return None
+
+
+def _only_unwritten(nodes: Sequence[ast.expr]) -> ast.expr | None:
+    """Of arguments and indices, parts of slices apart, the one that is no written constant; None where several are."""
+    parts = [part for node in nodes for part in (node.elts if isinstance(node, ast.Tuple) else [node])]
+    bounds = [
+        bound
+        for part in parts
+        for bound in ((part.lower, part.upper, part.step) if isinstance(part, ast.Slice) else (part,))
+        if bound is not None and not isinstance(bound, ast.Constant)
+    ]
+    return bounds[0] if len(bounds) == 1 else None
+
+
+def _names_in(node: ast.expr) -> list[str]:
+    """The name that a chain of attributes begins with: `torch` of `torch.nn.functional`."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return [node.id] if isinstance(node, ast.Name) else []
+
+
+def _imported(lines: Sequence[str]) -> frozenset[str]:
+    """The names that a file imports: modules, functions and classes, none of them a value of the model's."""
+    try:
+        tree = tree_of("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    imports = (node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return frozenset(item.asname or item.name.partition(".")[0] for node in imports for item in node.names)
 
 
 def _text(lines: Sequence[str], node: ast.expr | ast.stmt) -> str:

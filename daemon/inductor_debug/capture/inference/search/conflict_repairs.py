@@ -141,7 +141,7 @@ def _given_otherwise(guess: Guess, number: int, wanted: int) -> Iterator[Guess]:
 
 def _in_proportion(size: int, have: int, wanted: int) -> int | None:
     """What a size should be that a multiple `have` of was computed from, so that it comes out as wanted."""
-    if size < 1 or have % size or wanted * size % have:
+    if size < 1 or have < 1 or have % size or wanted * size % have:
         return None
     other = wanted * size // have
     return other if 0 < other <= _LARGEST and other != size else None

@@ -64,6 +64,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from _by_window(outcome)
     yield from _by_pixels(outcome)
     yield from _as_given(outcome)
+    yield from _by_one_pixel(outcome)
     yield from _by_area(outcome, plan)
     yield from _by_images(guess, plan)
     yield from _by_ratio(outcome, plan)
@@ -198,6 +199,24 @@ def _by_area(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     known = dict.fromkeys((*plan.image_sizes, *_SQUARES, *(size for size in near if size >= 8)))
     for size in sorted(known, key=lambda item: abs(math.log(item / side))):
         yield outcome.guess.with_sizes(H=size, W=size)
+
+
+def _by_one_pixel(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Images of which one pixel is left, for a linear layer that takes as much as they have channels by then.
+
+    `fc(pool(x).squeeze())` was written for those.
+    """
+    whole, guess = _whole(outcome.module), outcome.guess
+    arrived = outcome.received[0].shape if outcome.received and whole else ()
+    if whole not in arrived[1:-1]:
+        return
+    left = arrived[arrived.index(whole, 1) + 1 :]
+    for _, spec in guess.tensors():
+        along = spec.dims[-len(left) :] if len(spec.dims) > len(left) else ()
+        names = {name: size for name, size in zip(along, left, strict=False) if isinstance(name, str)}
+        smaller = {name: guess.size_of()[name] // size for name, size in names.items()}
+        if smaller and min(smaller.values()) > 1:
+            yield guess.with_sizes(**smaller)
 
 
 def _by_window(outcome: TrialOutcome) -> Iterator[Guess]:
