@@ -14,7 +14,7 @@ from typing import Any
 from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Recompilation, Related, Severity, Stage
 
 from inductor_debug.capture.dynamo.breaks.break_facts import facts_of
-from inductor_debug.capture.dynamo.breaks.module_hooks import backward_hooks, is_for_hooks
+from inductor_debug.capture.dynamo.breaks.module_hooks import backward_hooks, breaks_around_a_call, is_scripted
 from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT, page_of
 from inductor_debug.capture.dynamo.dynamo_breaks import RawBreak, RawLimit
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
@@ -36,11 +36,10 @@ _OF_THE_FUNCTION = frozenset(
     }
 )
 """Causes that lie in the function alone: wherever it is called is one thing to learn."""
-_OF_THE_IDIOM = frozenset({BreakCause.NUMPY, BreakCause.SIZE})
-"""Causes that are one thing to mend where they follow each other in one function: three tensors under one mask.
-
-A value that is read out is mended where it is read, so each stands alone.
-"""
+_FOR_ITSELF = frozenset(
+    {BreakCause.PRINT, BreakCause.LOGGING, BreakCause.WARNING, BreakCause.DEBUGGER, BreakCause.VALUE}
+)
+"""Causes that an edit at the place mends, which what is told with another one would lose."""
 
 
 @dataclass
@@ -67,12 +66,15 @@ class BreakCollector:
         """Takes one break in."""
         frames = self._with_callers(frames_of(raw.stack, self.sources), raw)
         eager = _function(frames, raw) if raw.gives_up else ""
-        facts, broken = facts_of(raw.words, raw.callee, raw.stack, self.sources, modules=raw.modules, eager=eager)
+        scripted = is_scripted(self.target.module)
+        facts, broken = facts_of(
+            raw.words, raw.callee, raw.stack, self.sources, modules=raw.modules, eager=eager, scripted=scripted
+        )
         location, related = place(frames, self.target.location, "inside {}")
         facts = replace(facts, refused=self.target.fullgraph)
         if broken is not None and not facts.inside:
             location = broken
-        if is_for_hooks(raw.modules[:1]) and (hook := self._only_hook()) is not None:
+        if facts.breaks_by is BreakCause.HOOK and breaks_around_a_call(raw.modules) and (hook := self._only_hook()):
             related = [Related(location.path, location.range, "the graph breaks here"), *related]
             (name, location), facts = hook, replace(facts, expression="", inside="")
             facts = replace(facts, function=name)
@@ -191,22 +193,24 @@ class BreakCollector:
 
 
 def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> str:
-    """What other breaks of the file have in common with this one that are told with it; empty where it stands alone."""
-    if facts.breaks_by is BreakCause.RECURRENT:
-        return str(facts.breaks_by.value)
-    if facts.breaks_by is BreakCause.BRANCH and asserted and frames:
-        return f"assert in {bare_name(frames[0].function)}"
-    if facts.breaks_by is BreakCause.BRANCH and frames:
+    """What other breaks of the file have in common with this one that are told with it; empty where it stands alone.
+
+    Most are one thing to mend where they follow each other in one function: three tensors under one mask.
+    """
+    cause, within = facts.breaks_by, f" in {bare_name(frames[0].function)}" if frames else ""
+    if cause in (BreakCause.RECURRENT, BreakCause.HOOK):
+        return cause.value
+    if cause is BreakCause.BRANCH and frames:
         # The parts of one condition: `if a.min() < 0 or b.max() > 1`.
-        return f"branch in line {frames[0].location.range.start.line + 1}"
-    if facts.breaks_by is BreakCause.HOOK:
-        return str(facts.breaks_by.value)
-    if facts.breaks_by in _OF_THE_IDIOM and frames:
-        idiom = "" if facts.breaks_by is BreakCause.NUMPY else facts.function
-        return f"{facts.breaks_by.value} {facts.registry_id} {idiom} in {bare_name(frames[0].function)}"
-    if facts.breaks_by is BreakCause.COMPILED_CODE and facts.function.startswith("math."):
+        return f"assert{within}" if asserted else f"branch in line {frames[0].location.range.start.line + 1}"
+    if cause is BreakCause.COMPILED_CODE and facts.function.startswith("math."):
         return "math"  # which of its functions does not matter
-    return facts.function if facts.breaks_by in _OF_THE_FUNCTION else ""
+    if cause in _OF_THE_FUNCTION and facts.function:
+        return facts.function
+    if cause in _FOR_ITSELF or cause is BreakCause.BRANCH or not within:
+        return ""
+    idiom = "" if cause is BreakCause.NUMPY else f" {facts.function or facts.inside}"
+    return f"{cause.value} {facts.registry_id}{idiom}{within}"
 
 
 def _severity(facts: GraphBreak, raw: RawBreak) -> Severity:

@@ -10,7 +10,7 @@ from inductor_debug_schema import BreakCause, GraphBreak, Location
 
 from inductor_debug.capture.dynamo.breaks.break_expressions import broken_expression
 from inductor_debug.capture.dynamo.breaks.callees import Callee
-from inductor_debug.capture.dynamo.breaks.module_hooks import is_for_hooks
+from inductor_debug.capture.dynamo.breaks.module_hooks import breaks_around_a_call
 from inductor_debug.capture.dynamo.breaks.torch_kinds import cause_of, cause_of_module, id_of
 from inductor_debug.capture.dynamo.breaks.torch_words import TorchWords
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
@@ -18,6 +18,8 @@ from inductor_debug.capture.expressions.spans import SourceMap
 
 _STANDING_IN = os.path.dirname(torch._dynamo.__file__) + os.sep
 """Where Dynamo keeps Python code that it traces in the place of a library's."""
+_OF_HOOKS = frozenset({BreakCause.AUTOGRAD, BreakCause.HOOK})
+"""What code around the call of a module breaks for that does more than call it."""
 
 
 def facts_of(
@@ -28,6 +30,7 @@ def facts_of(
     *,
     modules: Sequence[str],
     eager: str,
+    scripted: bool,
 ) -> tuple[GraphBreak, Location | None]:
     """The facts of a break, and where the expression stands that breaks the graph.
 
@@ -38,9 +41,10 @@ def facts_of(
         sources: the texts that ran.
         modules: the names of the modules that the frames belong to.
         eager: the function that runs eagerly because of it, or an empty text.
+        scripted: whether some module of the model is compiled by `torch.jit`.
     """
     cause = cause_of(words.kind, callee)
-    level, entered = _level(stack, modules, sources)
+    level, entered = _level(stack, modules, sources, cause, scripted=scripted)
     cause = entered or cause
     inside, broken = "", None
     if stack:
@@ -63,12 +67,14 @@ def facts_of(
     return facts, broken.location if broken is not None else None
 
 
-def _level(stack: TracedStack, modules: Sequence[str], sources: SourceMap) -> tuple[int, BreakCause | None]:
+def _level(
+    stack: TracedStack, modules: Sequence[str], sources: SourceMap, cause: BreakCause, *, scripted: bool
+) -> tuple[int, BreakCause | None]:
     """Which frame's expression says most: the innermost, or the user's where all calls of a module have one reason."""
     users = (at for at, frame in enumerate(stack) if sources.in_project(frame.filename))
     user = next(users, 0)
-    if is_for_hooks(modules[: user or 1]):
-        return user, BreakCause.HOOK
+    if breaks_around_a_call(modules) and (cause in _OF_HOOKS or scripted):
+        return user, BreakCause.HOOK if cause in _OF_HOOKS else BreakCause.TORCHSCRIPT
     entered = cause_of_module(modules[user - 1]) if 0 < user <= len(modules) else None
     if entered is not None:
         return user, entered

@@ -1,4 +1,4 @@
-"""Backward hooks of a model's modules: torch's own code around a call breaks the graph for them, wherever that is.
+"""Modules that break the graph wherever they are called, in torch's code around the call: for hooks, or as scripts.
 
 Private names read in torch 2.11 to 2.14: `Module._backward_hooks`, `Module._backward_pre_hooks`. Where they are gone,
 no hook is known, and the break is told where the module is called.
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any
 
+import torch
 from torch import nn
 
 from inductor_debug.capture.runtime import foreign
@@ -19,13 +20,19 @@ _CALLING = "torch.nn.modules.module"
 _TABLES = ("_backward_hooks", "_backward_pre_hooks")
 
 
-def is_for_hooks(modules: Sequence[str]) -> bool:
-    """Whether nothing but the call of a module was being traced, which does more than call it for hooks alone.
+def breaks_around_a_call(modules: Sequence[str]) -> bool:
+    """Whether torch's code that calls modules was being traced, and nothing that it calls.
 
     Args:
-        modules: the names of the modules of the frames below the user's, innermost first.
+        modules: the names of the modules of the traced frames, innermost first.
     """
-    return bool(modules) and all(name == _CALLING for name in modules)
+    return bool(modules) and modules[0] == _CALLING
+
+
+def is_scripted(model: Any) -> bool:
+    """Whether `torch.jit` compiles a part of a model."""
+    parts = model.modules() if isinstance(model, nn.Module) else ()
+    return any(isinstance(part, torch.jit.ScriptModule) for part in parts)
 
 
 def backward_hooks(model: Any) -> Iterator[CodeType]:

@@ -124,6 +124,9 @@ def _by_refusal(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     for name, spec in guess.tensors():
         if name in measured and guess.spec_of(name) == spec:
             yield from _measured(guess, name, spec, asked)
+    for name, spec in guess.tensors():
+        if name in asked.bounded and spec.dtype.startswith(("float", "bfloat")):
+            yield replaced(guess, name, spec, replace(spec, filled=1))
     for name in asked.flags if all(isinstance(guess.spec_of(item), TensorSpec) for item in asked.flags) else ():
         for value in (False, True):
             yield guess.with_spec(name, ConstantSpec(repr(value), value))

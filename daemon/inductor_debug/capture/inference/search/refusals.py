@@ -28,12 +28,15 @@ Size = tuple[str, int]
 _HELD_APART, _HELD_EQUAL = (ast.NotEq, ast.Lt, ast.Gt), (ast.Eq, ast.LtE, ast.GtE)
 """Comparisons that equal sides turn out false, and true."""
 
+_EXTREMES = ("min", "max", "amin", "amax", "aminmax")
+
 
 @dataclass
 class Refusal:
     """What was asked for. `missing` are names that stood for None, `ranks` and `sizes` what tensors are to have.
 
-    `multiples` are numbers of which a size is to be one, `flags` tensors that were asked whether they are true.
+    `multiples` are numbers of which a size is to be one, `flags` tensors that were asked whether they are true,
+    `bounded` those whose least or largest element was looked at.
     """
 
     missing: list[str] = field(default_factory=list)
@@ -41,6 +44,7 @@ class Refusal:
     ranks: dict[str, int] = field(default_factory=dict)
     sizes: dict[Size, int] = field(default_factory=dict)
     multiples: dict[Size, int] = field(default_factory=dict)
+    bounded: list[str] = field(default_factory=list)
 
 
 def refusal_of(error: BaseException | None) -> Refusal:
@@ -62,6 +66,8 @@ def refusal_of(error: BaseException | None) -> Refusal:
     for test, holds in conditions:
         names = _names(test, frame.f_code)
         reader.found.missing += [name for name in names if frame.f_locals.get(name, test) is None]
+        if any(isinstance(node, ast.Attribute) and node.attr in _EXTREMES for node in ast.walk(test)):
+            reader.found.bounded += [name for name in names if isinstance(frame.f_locals.get(name), torch.Tensor)]
         for sides in _unequal(test, holds):
             for left, right in reader.elements(*sides):
                 reader.take(left, right)

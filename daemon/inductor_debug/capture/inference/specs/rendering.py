@@ -70,12 +70,13 @@ def _described(spec: Spec, sizes: Mapping[str, int], symbols: Mapping[str, str])
 def _written(spec: Spec, sizes: Mapping[str, int]) -> str:
     if isinstance(spec, TensorSpec):
         shape = ", ".join(map(str, spec.shape(sizes)))
+        numbers = "torch.rand" if spec.filled else "torch.randn"
         if spec.dtype == "float32":
-            return f"torch.randn({shape or '()'})"
+            return f"{numbers}({shape or '()'})"
         if spec.dtype == "bool":
             return f"torch.ones(({shape},), dtype=torch.bool)" if shape else "torch.tensor(True)"
         if spec.dtype.startswith(("float", "bfloat", "complex")):
-            return f"torch.randn({shape or '()'}, dtype=torch.{spec.dtype})"
+            return f"{numbers}({shape or '()'}, dtype=torch.{spec.dtype})"
         if isinstance(value := spec.value(sizes), tuple):
             return f"torch.tensor({value}).repeat({', '.join(map(str, spec.shape(sizes)[:-1]))}, 1)"
         if spec.filled:

@@ -32,7 +32,8 @@ DTYPE_LETTERS = {
 class TensorSpec:
     """A tensor; `dtype` has no `torch.` prefix.
 
-    Integers are zeros, or `filled`: a number, the name of a size, or the numbers along the last dimension.
+    Integers are zeros, or `filled`: a number, the name of a size, or the numbers along the last dimension. Floats are
+    of a normal distribution, or between 0 and 1 where they are `filled` with 1.
     """
 
     dims: tuple[Dimension, ...]
@@ -190,7 +191,7 @@ def _tensor(spec: TensorSpec, sizes: Mapping[str, int], free: frozenset[str]) ->
     shape = spec.shape(sizes)
     dtype: torch.dtype = getattr(torch, spec.dtype)
     if dtype.is_floating_point or dtype.is_complex:
-        made = torch.randn(shape, dtype=dtype)
+        made = (torch.rand if spec.filled else torch.randn)(shape, dtype=dtype)
     elif dtype is torch.bool:
         made = torch.ones(shape, dtype=dtype)
     elif isinstance(value := spec.value(sizes), tuple):
