@@ -34,6 +34,8 @@ from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.fractional_sizes import RefusedDivision
 from inductor_debug.capture.running.stage_results import StageEnding
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime.scripted_errors import said_by
+from inductor_debug.capture.tensors.fake_mode import left_open
 from inductor_debug.capture.tensors.real_check import real_error
 from inductor_debug.capture.tensors.recorder import FailedOp
 from inductor_debug.rules.amounts import counted
@@ -142,7 +144,9 @@ def _is_internal(error: BaseException) -> bool:
 
 def describe(error: BaseException) -> str:
     """One line: the exception's type and message, with fake tensors called tensors. Types of ours say nothing."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if (abstract := left_open(error)) is not None:
+        return f"NotImplementedError: torch leaves `{abstract}` to subclasses, and its own does nothing else"
+    lines = [line.strip() for line in said_by(error).splitlines() if line.strip()]
     text = _FAKE_TENSOR.sub(r"a tensor of size \1", lines[0] if lines else "").replace("FakeTensor", "Tensor")
     text = _OURS.sub(_UNWRITTEN, text)
     if len(text) > _LONGEST_MESSAGE:

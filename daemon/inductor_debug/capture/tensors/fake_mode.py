@@ -21,6 +21,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from inductor_debug.capture.running.target import BuildMode
+from inductor_debug.capture.runtime.scripted_errors import said_by
 from inductor_debug.capture.weightless.false_refusals import RefusedWithoutValuesError
 from inductor_debug.capture.weightless.invented_values import Inventor
 from inductor_debug.capture.weightless.mode import WeightlessMode
@@ -96,7 +97,7 @@ def is_limitation(error: BaseException) -> bool:
     """Whether `error` may be due to tensors that have no values, so that more real ones are worth a try."""
     for found in _chain(error):
         if isinstance(found, _LIMITATIONS) or (
-            isinstance(found, Exception) and _LIMITATION_WORDS.search(str(found)) is not None
+            isinstance(found, Exception) and _LIMITATION_WORDS.search(said_by(found)) is not None
         ):
             return True
     return isinstance(error, NotImplementedError) and _raised_in_torch(error) and left_open(error) is None

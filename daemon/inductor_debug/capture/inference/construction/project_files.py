@@ -82,7 +82,7 @@ def tree_of_text(text: str) -> ast.Module:
 def names_of(tree: ast.Module, path: str = "", root: str = "", depth: int = 0) -> Names:
     """The plain constants and the functions of a file that is not executed, and what it imports.
 
-    Of modules that are imported anyway all names are known, of other files of the project their plain constants.
+    Of modules that are imported anyway all names are known, of other files of the project the same as of this one.
 
     Args:
         tree: the file.
@@ -143,11 +143,17 @@ def _read_module(name: str, level: int, path: str, root: str, depth: int) -> Sim
 @functools.lru_cache(maxsize=256)
 def _constants_of(file: str, root: str, depth: int) -> SimpleNamespace | None:
     try:
-        names = names_of(tree_of_text(text_of_file(file)), file, root, depth)
+        tree = tree_of_text(text_of_file(file))
+        names = names_of(tree, file, root, depth)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    # Functions know the names of their own file only.
-    return SimpleNamespace(**{name: value for name, value in names.items() if not isinstance(value, FollowedFunction)})
+    options = options_of(tree, Follower(names, {}))
+    own = {
+        name: FollowedFunction(value.node, value.names or names, value.options or options)
+        for name, value in names.items()
+        if isinstance(value, FollowedFunction)
+    }
+    return SimpleNamespace(**{**names, **own})
 
 
 def folders_around(path: str, root: str) -> list[str]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import torch
 
+from inductor_debug.capture.runtime.scripted_errors import said_by
+
 _DIGITS = re.compile(r"\d+")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.]*\w|-D\b)")
 _RANKS = re.compile(r"(?:Expected|number of dimensions: got) (\d)(?:-D tensors, but got| and) (\d)")
@@ -72,7 +74,7 @@ class Raised:
     @staticmethod
     def by(error: BaseException | None) -> Raised:
         """What `error` says."""
-        return Raised("" if error is None else f"{type(error).__name__}: {error}")
+        return Raised("" if error is None else f"{type(error).__name__}: {said_by(error)}")
 
     @property
     def kind(self) -> str:

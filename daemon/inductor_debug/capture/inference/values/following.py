@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,9 +31,14 @@ _LEFT_ALONE = (ast.While, ast.Match, ast.AsyncFor, ast.AsyncWith)
 
 @dataclass(frozen=True)
 class FollowedFunction:
-    """A function of a file that was not executed."""
+    """A function of a file that was not executed.
+
+    Of another file than the one that is read it knows that file's names, and its options where it reads some.
+    """
 
     node: Function
+    names: Mapping[str, Any] | None = field(default=None, compare=False, hash=False)
+    options: Mapping[str, Any] | None = field(default=None, compare=False, hash=False)
 
 
 class _ReturnedError(Exception):
@@ -79,7 +84,10 @@ class Follower(PlainCalls):
         tree = function.node if isinstance(function, FollowedFunction) else _project_function(function)
         if tree is None or self.depth >= _DEEPEST:
             raise UnknownError
-        inner = Follower(foreign.globals_of(function) or self.namespace, self.options, budget=self.budget)
+        namespace, options = foreign.globals_of(function) or self.namespace, self.options
+        if isinstance(function, FollowedFunction):
+            namespace, options = function.names or namespace, function.options or options
+        inner = Follower(namespace, options, budget=self.budget)
         inner.depth = self.depth + 1
         try:
             names = inner.bound(tree, args, kwargs)
