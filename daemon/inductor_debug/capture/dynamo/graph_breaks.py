@@ -199,7 +199,7 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
     """
     cause, within = facts.breaks_by, f" in {bare_name(frames[0].function)}" if frames else ""
     if cause in (BreakCause.RECURRENT, BreakCause.HOOK):
-        return cause.value
+        return str(cause.value)
     if cause is BreakCause.BRANCH and frames:
         # The parts of one condition: `if a.min() < 0 or b.max() > 1`.
         return f"assert{within}" if asserted else f"branch in line {frames[0].location.range.start.line + 1}"

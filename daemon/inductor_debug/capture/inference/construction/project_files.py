@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
+from inductor_debug.capture.inference.values.later_modules import later
 from inductor_debug.capture.inference.values.plain_values import Names
 from inductor_debug.capture.inference.values.symbolic_values import Options, UnknownError
 from inductor_debug.capture.runtime import foreign
@@ -97,7 +98,7 @@ def names_of(tree: ast.Module, path: str = "", root: str = "", depth: int = 0) -
             found[node.name] = FollowedFunction(node)
         elif isinstance(node, ast.Import):
             for item in node.names:
-                module = sys.modules.get(item.name) or _read_module(item.name, 0, path, root, depth)
+                module = sys.modules.get(item.name) or _read_module(item.name, 0, path, root, depth) or later(item.name)
                 if module is not None and "." not in (item.asname or item.name):
                     found[item.asname or item.name] = module
         elif isinstance(node, ast.ImportFrom):
@@ -109,6 +110,8 @@ def names_of(tree: ast.Module, path: str = "", root: str = "", depth: int = 0) -
                     found.update(names)
                 elif item.name in names:
                     found[item.asname or item.name] = names[item.name]
+                elif module is None and not node.level and (part := later(f"{node.module}.{item.name}")) is not None:
+                    found[item.asname or item.name] = part
         elif isinstance(node, ast.Assign) and all(isinstance(target, ast.Name) for target in node.targets):
             value = follower.or_unknown(node.value, {})
             if isinstance(value, Options) and not vars(value):

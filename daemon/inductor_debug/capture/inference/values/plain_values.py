@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture.inference.values.later_modules import LaterModule
 from inductor_debug.capture.inference.values.pure_calls import (
     OF_ARRAYS,
     OPERATORS,
@@ -31,6 +32,7 @@ from inductor_debug.capture.inference.values.pure_calls import (
     truth,
 )
 from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue, UnknownError, fresh, own_copy
+from inductor_debug.capture.runtime import foreign
 
 Names = dict[str, Any]
 """What local names stand for; `UnknownError` for those that are not known."""
@@ -202,7 +204,8 @@ class PlainValues:
         if isinstance(owner, SimpleNamespace):
             return _checked(vars(owner).get(name, UnknownError))
         if isinstance(owner, ModuleType):
-            return _checked(vars(owner).get(name, UnknownError))
+            held = owner.loaded() if isinstance(owner, LaterModule) else foreign.namespace(owner)
+            return held if name == "__dict__" else _checked(held.get(name, UnknownError))
         if isinstance(owner, type):
             return _checked(_of_class(owner, name))
         if is_array(owner) and name in OF_ARRAYS[:3]:

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.loading import is_installed
 
 _MOST_ITEMS = 10_000
 
@@ -153,7 +154,7 @@ def text_of(value: Any, names: Mapping[str, Any]) -> str:
     if isinstance(value, SimpleNamespace):
         return f"__import__('types').SimpleNamespace({_arguments([], vars(value), text)})"
     if foreign.is_a(value, type) or (callable(value) and foreign.text_attribute(value, "__name__")):
-        return _name_of(value)
+        return _name_of(value) if not names or any(item is value for item in names.values()) else _imported(value)
     if isinstance(value, Enum):
         return f"{_name_of(type(value))}.{value.name}"
     if isinstance(value, PurePath):
@@ -172,6 +173,13 @@ def text_of(value: Any, names: Mapping[str, Any]) -> str:
 
 def _arguments(positional: list[str], named: Mapping[str, Any], text: Callable[[Any], str]) -> str:
     return ", ".join([*positional, *(f"{name}={text(item)}" for name, item in named.items())])
+
+
+def _imported(kind: Any) -> str:
+    """What gives a class or a function where no name of the file does."""
+    owner = foreign.module_name(kind)
+    installed = is_installed(foreign.file_of(sys.modules.get(owner)) or "") and owner.partition(".")[0] != "torch"
+    return f"__import__({owner!r}, fromlist=['_']).{kind.__name__}" if installed else _name_of(kind)
 
 
 def _name_of(kind: Any) -> str:
