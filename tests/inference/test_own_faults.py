@@ -15,6 +15,26 @@ pytestmark = pytest.mark.torch
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 
 FAULTS = {
+    "a method calls what torch leaves to it": (
+        """
+        class Norm(nn.modules.batchnorm._BatchNorm):
+            def _check_input_dim(self, input):
+                if input.dim() != 3:
+                    raise ValueError("three dimensions")
+                super()._check_input_dim(input)
+            def forward(self, input):
+                self._check_input_dim(input)
+                return F.batch_norm(input, None, None, self.weight, self.bias, True, 0.1, self.eps)
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = Norm(8)
+            def forward(self, x):
+                return self.norm(x)
+        """,
+        "super()._check_input_dim(",
+        "torch leaves `_check_input_dim` to subclasses",
+    ),
     "a recurrent layer is given another precision": (
         """
         class Tagger(nn.Module):

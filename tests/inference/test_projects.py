@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 from forked import Job, analyze
+from inductor_debug.capture.inference.construction.project_files import names_of
+from inductor_debug.capture.inference.values.following import Follower
+from inductor_debug.capture.inference.values.symbolic_values import UnknownError, text_of
 from inductor_debug_schema import FileStatus
 
 pytestmark = pytest.mark.torch
@@ -110,10 +115,54 @@ def built(folder: Path, files: dict[str, str]) -> str:
             },
             id="options that the main program of another file reads",
         ),
+        pytest.param(
+            {
+                "settings.py": """
+                import argparse
+
+                def parse():
+                    parser = argparse.ArgumentParser()
+                    parser.add_argument("--width", type=int, default=24)
+                    args = parser.parse_args()
+                    return args
+                """,
+                "train.py": """
+                from model import Net
+                from settings import parse
+
+                def main():
+                    global args
+                    args = parse()
+                    net = Net(args.width, 3)
+                """,
+            },
+            id="options that a function of another file reads",
+        ),
     ],
 )
 def test_a_class_is_built_as_the_project_builds_it(files: dict[str, str], tmp_path: Path) -> None:
     assert built(tmp_path, {"model.py": NET, **files}) == "(24, 3)"
+
+
+def test_a_library_that_only_a_script_imports_is_asked_for_what_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "site-packages"
+    (library / "zoo_of_nets").mkdir(parents=True)
+    (library / "zoo_of_nets" / "__init__.py").write_text("")
+    (library / "zoo_of_nets" / "nets.py").write_text("WIDTHS = {'small': 24}\ndef block():\n    pass\n")
+    monkeypatch.syspath_prepend(library)
+    text = "import zoo_of_nets.nets as nets\nfrom zoo_of_nets import nets as same\nimport torch_that_is_not_there"
+    names = names_of(ast.parse(text))
+    assert "zoo_of_nets.nets" not in sys.modules
+    follower = Follower(names, {})
+
+    def value(expression: str) -> object:
+        return follower.or_unknown(ast.parse(expression, mode="eval").body, {})
+
+    assert value("same.WIDTHS['small']") == value("nets.__dict__['WIDTHS']['small']") == 24
+    assert text_of(value("nets.block"), names) == "__import__('zoo_of_nets.nets', fromlist=['_']).block"
+    assert value("nets.missing") is value("torch_that_is_not_there.x") is UnknownError
 
 
 def test_arguments_without_names_are_those_of_a_call(tmp_path: Path) -> None:

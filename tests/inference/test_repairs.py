@@ -230,7 +230,34 @@ class Configured(nn.Module):
         return self.conv(x) * width
 
 
+class OnePixel(nn.Module):
+    """Takes images of which one pixel is left after the pools, and squeezes that away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(3, 24, 3, 4, 1), nn.AvgPool2d(8))
+        self.head = nn.Linear(24, 5)
+
+    def forward(self, image: Any) -> Any:
+        return self.head(self.features(image).squeeze())
+
+
+class Bounded(nn.Module):
+    """Takes images with values between 0 and 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(6, 6)
+
+    def forward(self, x: Any) -> Any:
+        if x.min() < 0 or x.max() > 1:
+            raise ValueError("not an image")
+        return self.layer(x)
+
+
 CALLS = {
+    OnePixel: "image f32[2, 3, 32, 32]",
+    Bounded: "x f32[2, 6]",
     Asked: "x f32[2, 32], how = False",
     Tabled: "items = __import__('numpy').zeros((2, 32), 'int64')",
     Rising: "x f32[2, 8, 64, 96], before f32[2, 5, 128, 192]",
