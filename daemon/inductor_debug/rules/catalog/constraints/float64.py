@@ -32,9 +32,8 @@ class Float64Rule(Constraint):
         it (`.double()`, `dtype=torch.float64`) that is information; where nobody asked (a NumPy array, a buffer made
         of one) it is a warning.
 
-        Nothing is said of a model that is float64 itself, of a conversion that nothing computes with, of single
-        numbers, or where the code asks for float64 and has converted back all that came of it (`x.double().cumsum(0)
-        .float()`): the precision is meant. Accelerators that have no float64 at all are told by `dtype`."""
+        Nothing is said of a model that is float64 itself, of a conversion that nothing computes with, or of single
+        numbers. Accelerators that have no float64 at all are told by `dtype`."""
     why = """
         Most GPUs compute float64 many times slower than float32, some devices (MPS, most accelerators) not at all, and
         it takes twice the memory. One float64 tensor makes every result float64 that it is combined with."""
@@ -57,13 +56,10 @@ class Float64Rule(Constraint):
         if not own & _NARROWER or own & _DOUBLE.keys():
             return
         fold_inherited(run.recording, roots, _trouble_of)
-        used = {meta.value for op in run.recording.ops for meta in op.inputs}
         for root in [root for group in roots.by_place() for root in group]:
             root.detail = wording.listing(sorted(own & _NARROWER))
             root.severity = Severity.INFORMATION if _asked_for(root) else Severity.WARNING
-            covered = [run.recording.ops[index] for index in sorted(root.covers)]
-            meant = _asked_for(root) and not any(_is_kept(op, used) for op in covered)
-            if meant or not any(map(_computes, covered)):
+            if not any(_computes(run.recording.ops[index]) for index in root.covers):
                 root.covers.clear()
 
     def facts(self, found: Sequence[Root], profile: Profile) -> UnwantedDtype:
@@ -84,12 +80,6 @@ def _trouble_of(meta: TensorMeta) -> Trouble | None:
 def _asked_for(root: Root) -> bool:
     """Whether an argument of the op that introduces it names the dtype."""
     return isinstance(root.cause, Op) and root.cause.arguments.get("dtype") == root.subject
-
-
-def _is_kept(op: Op, used: set[int]) -> bool:
-    """Whether what an op makes stays in double precision: no op takes any of it, so it is what the code gives back."""
-    made = [meta for meta in op.outputs if _trouble_of(meta)]
-    return bool(made) and not any(meta.value in used for meta in op.outputs)
 
 
 def _computes(op: Op) -> bool:
