@@ -242,6 +242,32 @@ class OnePixel(nn.Module):
         return self.head(self.features(image).squeeze())
 
 
+class Extended(nn.Module):
+    """Takes an image and a list of others, which are one image with more channels to the first layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv2d(9, 4, 3)
+
+    def forward(self, target_image: Any, ref_imgs: Any) -> Any:
+        assert len(ref_imgs) == 2
+        images = [target_image]
+        images.extend(ref_imgs)
+        return self.layer(torch.cat(images, 1))
+
+
+class Halved(nn.Module):
+    """What its layer makes of the first half is laid beside the second one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(24, 24)
+
+    def forward(self, x: Any) -> Any:
+        first, second = x[:, :24], x[:, 24:]
+        return second * self.layer(first)
+
+
 class Bounded(nn.Module):
     """Takes images with values between 0 and 1."""
 
@@ -257,6 +283,8 @@ class Bounded(nn.Module):
 
 CALLS = {
     OnePixel: "image f32[2, 3, 32, 32]",
+    Extended: "target_image f32[2, 3, 64, 96], ref_imgs [f32[2, 3, 64, 96], f32[2, 3, 64, 96]]",
+    Halved: "x f32[2, 48]",
     Bounded: "x f32[2, 6]",
     Asked: "x f32[2, 32], how = False",
     Tabled: "items = __import__('numpy').zeros((2, 32), 'int64')",
@@ -283,7 +311,8 @@ CALLS = {
 def test_the_call_is_found(kind: type[nn.Module]) -> None:
     trials = Trials(kind)
     plan = plan_for(trials.subject)
-    found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=40)
+    runs = 400 if kind is Extended else 40
+    found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=runs)
     assert isinstance(found, Found), found
     assert signature_of(found.guess, {}) == CALLS[kind]
 

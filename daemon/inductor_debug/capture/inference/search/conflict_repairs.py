@@ -117,17 +117,21 @@ def _inputs(guess: Guess, refused: RefusedOperands, side: Side) -> Iterator[tupl
 
 def _sized(guess: Guess, refused: RefusedOperands, side: Side, wanted: int) -> Iterator[Guess]:
     """What a side came of with the size that it should have: where the input has it itself, or in proportion."""
-    sizes, exact, others = guess.size_of(), [], []
+    sizes, exact, others, cut = guess.size_of(), [], [], []
     for name, spec in _inputs(guess, refused, side):
         # A batch is hardly ever of a size that somebody else wants.
         for position, dim in sorted(enumerate(spec.dims), key=lambda place: place[0] == 0):
             size = dim if isinstance(dim, int) else sizes[dim]
             if side.dim is not None and size == side.size:
                 exact += [*_alone(guess, name, spec, position, wanted), *_everywhere(guess, dim, wanted)]
-            elif (other := _in_proportion(size, side.size, wanted)) is not None:
-                others += _alone(guess, name, spec, position, other)
+                continue
+            if (other := _in_proportion(size, side.size, wanted)) is not None:
+                others += [*_everywhere(guess, dim, other), *_alone(guess, name, spec, position, other)]
+            if position and size > side.size and 1 < (longer := size + wanted - side.size) <= _LARGEST:
+                cut += _alone(guess, name, spec, position, longer)  # something is taken off: `x[:, 32:]`
     yield from exact
     yield from others
+    yield from cut
 
 
 def _given_otherwise(guess: Guess, number: int, wanted: int) -> Iterator[Guess]:

@@ -76,6 +76,8 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from by_joining(outcome, plan) if of_torch else ()
     yield from _by_unpacking(outcome)
     yield from _by_module(outcome)
+    if outcome.raised.about_rank and outcome.module is not None and len(guess.tensors()) > 1:
+        yield from ranks_together(guess, (4, 3, 5))  # what it refused may be made of all of them
     yield from _by_container(outcome, plan)
     yield from _by_missing(outcome, plan)
     yield from by_mask(outcome, plan)

@@ -184,6 +184,10 @@ class ArgumentValues(ShapeChanges):
                 for tracked in (*arguments, *named.values()):
                     if tracked is not None:
                         tracked.usage.indexes = True
+            if node.func.attr == "extend":
+                for tracked in arguments:
+                    if tracked is not None and not tracked.steps:
+                        tracked.usage.iterated = True  # a list takes its items
             function = self.inherited(node.func) or getattr(self.module(node.func.value), node.func.attr, None)
             if inspect.ismethod(function) and isinstance(function.__self__, nn.Module):
                 self.enter(function, function.__self__, node, arguments, named)
