@@ -42,6 +42,8 @@ from inductor_debug.capture.inference.specs.specs import ConstantSpec, Guess, Ma
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 _SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
+_USUAL = 4
+"""How many of those most images have."""
 _LONG, _LONGEST = frozenset("TSLDAF"), 100_000
 """Names of sizes that a layer may take all of at once, and how large they get."""
 _POOLED = {"1d": 1, "2d": 2, "3d": 3}
@@ -258,6 +260,8 @@ def _by_pixels(outcome: TrialOutcome) -> Iterator[Guess]:
     height, width = (guess.size_of()[name] * times for name in ("H", "W"))
     if height.is_integer() and width.is_integer() and max(height, width) <= _LARGEST:
         yield guess.with_sizes(H=int(height), W=int(width))
+    # Windows that do not step leave other proportions: the sides that data sets have, then.
+    yield from (guess.with_sizes(H=side, W=side) for side in _SQUARES[:_USUAL])
 
 
 def _whole(module: nn.Module | None) -> int:

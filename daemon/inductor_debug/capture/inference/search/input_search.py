@@ -11,7 +11,7 @@ import itertools
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from inductor_debug.capture.failures.failed_statement import is_users
@@ -56,6 +56,22 @@ class NotFound:
     evident: bool = False
 
 
+@dataclass
+class _Queued:
+    """The calls that wait to be tried, each with the rank of what suggested it, and those that were."""
+
+    ranks: dict[Guess, tuple[int, ...]]
+    ran: set[Guess] = field(default_factory=set)
+
+    def takes(self, guess: Guess, rank: tuple[int, ...]) -> bool:
+        """Whether a call is new, or is suggested by one that came further than what suggested it before."""
+        known = self.ranks.get(guess)
+        if guess in self.ran or (known is not None and known <= rank):
+            return False
+        self.ranks[guess] = rank
+        return True
+
+
 def search(
     trials: Trials,
     plan: Callable[[], CallPlan],
@@ -86,7 +102,7 @@ def search(
     waiting: list[tuple[tuple[int, ...], int, int, Guess, TrialOutcome | None]] = []
     for guess in starts:
         heapq.heappush(waiting, ((), 0, next(numbers), guess, None))
-    seen: set[Guess] = set(starts)
+    queue = _Queued(dict.fromkeys(starts, ()))
     ends: dict[tuple[tuple[int, ...], str], list[TrialOutcome]] = collections.defaultdict(list)
     best: TrialOutcome | None = None
     evident, lasting = False, True
@@ -94,6 +110,9 @@ def search(
     least = trials.runs + _LEAST_RUNS
     while waiting and trials.runs < runs and (trials.runs < least or time.process_time() - started < seconds):
         before, cost, _, guess, parent = heapq.heappop(waiting)
+        if guess in queue.ran:
+            continue
+        queue.ran.add(guess)
         try:
             outcome = trials.run(guess)
         except TooLongError as late:
@@ -113,9 +132,8 @@ def search(
             further = mended(trials, alike[0], lambda guess: _may_be_meant(guess, plan()))
             if further.error is None:
                 return settled(trials, with_agreeing_dtypes(trials, further.guess, plan), started + seconds)
-            if further.guess not in seen:
-                seen.add(further.guess)
-                rank = tuple(-number for number in further.progress)
+            rank = tuple(-number for number in further.progress)
+            if queue.takes(further.guess, rank):
                 heapq.heappush(waiting, (rank, 0, next(numbers), further.guess, None))
         if best is None or outcome.progress > best.progress:
             best, evident = outcome, is_evident(outcome)
@@ -129,7 +147,7 @@ def search(
             rank = max(rank, before)
         # A chain of changes that brings nothing comes after what the guess before them suggested.
         cost = 0 if rank < before or not before else cost + _STANDSTILL
-        for order, following in enumerate(itertools.islice(_new(outcome, plan(), seen, precision), _BRANCHES)):
+        for order, following in enumerate(itertools.islice(_new(outcome, plan(), queue, rank, precision), _BRANCHES)):
             apart = _DEPARTURE * plan().departures(following)
             heapq.heappush(waiting, (rank, cost + order + apart, next(numbers), following, outcome))
     if best is not None:
@@ -162,11 +180,12 @@ def _place(outcome: TrialOutcome, subject: Any) -> str:
     return found
 
 
-def _new(outcome: TrialOutcome, plan: CallPlan, seen: set[Guess], precision: str) -> Iterator[Guess]:
+def _new(
+    outcome: TrialOutcome, plan: CallPlan, queue: _Queued, rank: tuple[int, ...], precision: str
+) -> Iterator[Guess]:
     for found in next_guesses(outcome, plan):
         guess = in_precision(found, precision)
-        if guess not in seen and _is_small(guess) and plan.allows(guess):
-            seen.add(guess)
+        if _is_small(guess) and plan.allows(guess) and queue.takes(guess, rank):
             yield guess
 
 

@@ -26,7 +26,7 @@ _BESIDE = re.compile(
 )
 _VOLUMES = re.compile(r"shape '\[([\d, -]+)\]' is invalid for input of size (\d+)")
 _VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
-_BATCHED_VIEW = re.compile(r"shape '\[-1((?:, \d+)+)\]' is invalid for input of size")
+_BATCHED_VIEW = re.compile(r"shape '\[-?\d+((?:, \d+)+)\]' is invalid for input of size")
 _KEY = re.compile(r"KeyError: '(\w+)'")
 _BROADCAST_SHAPES = re.compile(r"had torch\.Size\(\[([\d, ]+)\]\); but expected shape .* to \[([\d, ]+)\]")
 _NO_ATTRIBUTE = re.compile(r"AttributeError: '(?:Fake)?Tensor' object has no attribute '(\w+)'")
@@ -219,7 +219,7 @@ class Raised:
 
     @property
     def elements_of_view(self) -> int | None:
-        """131,072 where a tensor was to become `[-1, 128, 1024]`: how many elements each of the first dimension has."""
+        """131,072 where a tensor was to become `[-1, 128, 1024]`, or `[2, 128, 1024]`: the elements for each of the first."""
         sizes = _first(_BATCHED_VIEW, self.text)
         return None if sizes is None else math.prod(int(size) for size in sizes.split(",")[1:])
 
