@@ -219,7 +219,7 @@ class Raised:
 
     @property
     def elements_of_view(self) -> int | None:
-        """131,072 where a tensor was to become `[-1, 128, 1024]`, or `[2, 128, 1024]`: the elements for each of the first."""
+        """The elements for each of the first dimension where a tensor was to become `[-1, 128, 1024]`: 131,072."""
         sizes = _first(_BATCHED_VIEW, self.text)
         return None if sizes is None else math.prod(int(size) for size in sizes.split(",")[1:])
 
