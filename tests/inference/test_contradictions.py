@@ -37,3 +37,29 @@ def test_a_call_that_could_not_be_run_leaves_the_fault_open(most: int, is_blamed
     judgement = judged(trials, plan, trials.run(plan.first()))
     assert judgement.runs is None
     assert (judgement.blamed is not None) is is_blamed
+
+
+class Square(nn.Module):
+    """Takes squares alone, whose side it finds by a root, and has positions for those of one size."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patches, self.pool = nn.Conv2d(3, 8, 4, 4), nn.Conv2d(8, 8, 2, 2)
+        self.first = nn.Parameter(torch.zeros(1, 1, 8))
+        self.positions = nn.Parameter(torch.zeros(1, 50, 8))
+
+    def forward(self, image: torch.Tensor) -> Any:
+        """As vision transformers do that make tokens of tokens."""
+        batch = image.shape[0]
+        tokens = self.patches(image).flatten(2)
+        side = int(tokens.shape[2] ** 0.5)
+        tokens = self.pool(tokens.reshape(batch, 8, side, side)).flatten(2).transpose(1, 2)
+        return torch.cat((self.first.expand(batch, -1, -1), tokens), 1) + self.positions
+
+
+def test_squares_are_changed_as_squares() -> None:
+    trials = Trials(Square)
+    plan = plan_for(trials.subject, (), {})
+    wrong = trials.run(plan.first().with_sizes(H=48, W=48))
+    judgement = judged(trials, plan, wrong)
+    assert judgement.blamed is None

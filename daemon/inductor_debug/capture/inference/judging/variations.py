@@ -93,6 +93,10 @@ def _other_sizes(guess: Guess) -> Iterator[Guess]:
         for factor in _FACTORS:
             yield guess.with_sizes(**{name: sizes[name] * factor})
         yield guess.with_sizes(**{name: sizes[name] + 1})
+    # What takes squares alone comes as far with both sides changed, and with neither.
+    for one, other in dict.fromkeys(pair for _, spec in guess.tensors() for pair in _beside(spec)):
+        for factor in _FACTORS[:2]:
+            yield guess.with_sizes(**{one: sizes[one] * factor, other: sizes[other] * factor})
     for name, spec in dict.fromkeys(guess.tensors()):
         for position, dim in enumerate(spec.dims):
             size = dim if isinstance(dim, int) else sizes[dim]
@@ -101,6 +105,13 @@ def _other_sizes(guess: Guess) -> Iterator[Guess]:
     for size in {dim for _, spec in guess.tensors() for dim in spec.dims if isinstance(dim, int) and dim > 1}:
         for other in (size * 2, size + 1):
             yield resized_together(guess, size, other)
+
+
+def _beside(spec: TensorSpec) -> Iterator[tuple[str, str]]:
+    """The pairs of named sizes that lie beside each other, the first dimension left out: it is a batch."""
+    for one, other in itertools.pairwise(spec.dims[1:]):
+        if isinstance(one, str) and isinstance(other, str) and one != other:
+            yield one, other
 
 
 def _of_items(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
