@@ -66,6 +66,21 @@ def test_relative_imports_work_inside_packages(tmp_path: Path) -> None:
     assert run(path, text, tmp_path, "x") == ("pkg.sub.model", "pkg.sub", 7, 3)
 
 
+def test_the_projects_own_folder_is_a_package_only_for_files_that_say_so(tmp_path: Path) -> None:
+    write(tmp_path, {"net/__init__.py": "", "net/model/__init__.py": "", "net/model/layers.py": "", "net/top.py": ""})
+    root = str(tmp_path / "net")
+
+    def name(file: str, text: str) -> str:
+        return place_of(f"{root}/{file}", text, root).name
+
+    assert name("model/layers.py", "from .other import x\nimport torch") == "model.layers"
+    assert name("model/layers.py", "from ..top import x") == "net.model.layers"
+    assert name("model/layers.py", "from net.top import x") == "net.model.layers"
+    assert name("top.py", "import torch") == "top"
+    assert name("top.py", "from . import model") == "net.top"
+    assert place_of(f"{root}/model/layers.py", "import torch").name == "net.model.layers"
+
+
 def test_a_namespace_package_may_have_a_module_of_its_own_name(tmp_path: Path) -> None:
     write(tmp_path, {"gym/walker/models/layers.py": "WIDTH = 7", "gym/walker/models/walker.py": ""})
     path = tmp_path / "gym/walker/models/walker.py"

@@ -89,8 +89,10 @@ class BreakCollector:
             self.count += 1
             cause = _cause(facts, frames, asserted=self._is_asserted(location))
             self.findings.append(self._finding(facts, raw, location, related, cause))
-        if frames:
-            self._broken.setdefault((frames[0].location.path, bare_name(frames[0].function)), known)
+        for frame in frames_of(raw.stack, self.sources) or frames[:1]:
+            # What is traced in one go breaks in one go: also who called what breaks.
+            if self.sources.in_project(frame.location.path):
+                self._broken.setdefault((frame.location.path, bare_name(frame.function)), known)
 
     def _finding(
         self, facts: GraphBreak, raw: RawBreak, location: Location, related: list[Related], cause: str

@@ -64,10 +64,11 @@ class LoadedModules:
         sys.modules.update(self.own)
 
 
-def place_of(path: str, text: str = "") -> ModulePlace:
+def place_of(path: str, text: str = "", project_root: str = "") -> ModulePlace:
     """Finds the module name of a file from the packages around it.
 
-    These are folders with an `__init__.py`, or without one those from which the `text` itself imports.
+    These are folders with an `__init__.py`, or without one those from which the `text` itself imports. The project's
+    own folder, in which its scripts are run, is one only where the text imports relatively from there.
     """
     folder, file = os.path.split(path)
     stem = os.path.splitext(file)[0]
@@ -76,6 +77,8 @@ def place_of(path: str, text: str = "") -> ModulePlace:
     root = _namespace_root(folder, text)
     while folder != root and _is_name(os.path.basename(folder)):
         if root is None and not _is_package(folder):
+            break
+        if folder == project_root and not _needs_package(text, os.path.basename(folder), len(parts) + package):
             break
         folder, name = os.path.split(folder)
         parts.insert(0, name)
@@ -323,6 +326,16 @@ class Overlay(MetaPathFinder):
             loader=_OverlayLoader(self, self._place, self._text),
             submodule_search_locations=folders,
         )
+
+
+def _needs_package(text: str, name: str, level: int) -> bool:
+    """Whether a text imports from a package around it: by its name, or relatively from so many packages above it."""
+    try:
+        nodes = [node for node in ast.walk(tree_of(text)) if isinstance(node, ast.ImportFrom)]
+        named = any(module.partition(".")[0] == name for module, _ in imports_of(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    return named or any(node.level >= level for node in nodes)
 
 
 def _is_name(text: str) -> bool:

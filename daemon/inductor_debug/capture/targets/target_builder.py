@@ -103,7 +103,7 @@ class TargetBuilder:
     def __init__(self, request: JobRequest, sources: SourceMap, memory_bound: int) -> None:
         self._request, self._sources, self._memory_bound = request, sources, memory_bound
         self._text = request.text.removeprefix("\ufeff")
-        self._place = loading.place_of(request.path, self._text)
+        self._place = loading.place_of(request.path, self._text, request.project_root)
         self._seed = request.seed
         self._allowed_to_write = RefusableDeed.WRITE.value in request.allow
         self._overlay: loading.Overlay | None = None

@@ -75,6 +75,8 @@ def _level(
     user = next(users, 0)
     if breaks_around_a_call(modules) and (cause in _OF_HOOKS or scripted):
         return user, BreakCause.HOOK if cause in _OF_HOOKS else BreakCause.TORCHSCRIPT
+    if cause is BreakCause.RECURRENT:
+        return user, None  # torch looks for the layers among the modules of one that is used
     entered = cause_of_module(modules[user - 1]) if 0 < user <= len(modules) else None
     if entered is not None:
         return user, entered

@@ -39,6 +39,7 @@ from inductor_debug.capture.inference.construction.invention import (
     GuessedConfiguration,
     configuration_of,
     constructor_value,
+    holds_code,
     in_spaces,
 )
 from inductor_debug.capture.inference.construction.module_stand_ins import (
@@ -92,7 +93,7 @@ class Construction:
     def has_invented_code(self) -> bool:
         """Whether a module or a function was made up, which does what the right one does not."""
         values = (getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented)
-        return any(callable(part) for value in values for part in (value if isinstance(value, list) else [value]))
+        return any(map(holds_code, values))
 
     @property
     def invented_kinds(self) -> frozenset[Any]:

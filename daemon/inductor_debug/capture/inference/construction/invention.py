@@ -264,3 +264,11 @@ def in_spaces(value: Any) -> Any:
     return (
         SimpleNamespace(**{key: in_spaces(item) for key, item in value.items()}) if isinstance(value, dict) else value
     )
+
+
+def holds_code(value: Any) -> bool:
+    """Whether a value is a module or a function, or has one inside."""
+    if isinstance(value, SimpleNamespace):
+        value = vars(value)
+    parts = value.values() if type(value) is dict else value if isinstance(value, list | tuple) else ()
+    return callable(value) or any(map(holds_code, parts))

@@ -36,6 +36,9 @@ _DEPARTURE = 24
 """How much later a guess is tried for each argument that is none of those that are certain."""
 _ENDS_BEFORE_MENDING = 16
 """How often calls end alike before what contradicts itself there is mended: what is likelier was tried by then."""
+_LONG, _SHORTER = 1.0, 3
+"""Seconds of the processor after which sizes may be how often something is done, and how much less is worth it."""
+_ROUNDS = (6, 16)
 _RUNS_WHERE_STUCK = 40
 _RUNS_WHERE_EVIDENT = 24
 
@@ -113,6 +116,7 @@ def search(
         if guess in queue.ran:
             continue
         queue.ran.add(guess)
+        begun = time.process_time()
         try:
             outcome = trials.run(guess)
         except TooLongError as late:
@@ -121,6 +125,7 @@ def search(
             lasting = late.worked
             break
         if outcome.error is None:
+            guess = _in_fewer_rounds(trials, guess, time.process_time() - begun)
             return settled(trials, with_agreeing_dtypes(trials, guess, plan), started + seconds)
         unsupported = isinstance(outcome.error, NotImplementedError)
         if isinstance(outcome.error, SideEffectError) or (is_limitation(outcome.error) and not unsupported):
@@ -129,9 +134,11 @@ def search(
         alike = ends[outcome.progress, outcome.raised.kind]
         alike.append(outcome)
         if len(alike) == _ENDS_BEFORE_MENDING:
+            begun = time.process_time()
             further = mended(trials, alike[0], lambda guess: _may_be_meant(guess, plan()))
             if further.error is None:
-                return settled(trials, with_agreeing_dtypes(trials, further.guess, plan), started + seconds)
+                guess = _in_fewer_rounds(trials, further.guess, time.process_time() - begun)
+                return settled(trials, with_agreeing_dtypes(trials, guess, plan), started + seconds)
             rank = tuple(-number for number in further.progress)
             if queue.takes(further.guess, rank):
                 heapq.heappush(waiting, (rank, 0, next(numbers), further.guess, None))
@@ -155,6 +162,22 @@ def search(
     spent = time.process_time() - started
     error = best.error if best is not None else None
     return NotFound(error, trials.runs, spent, lasting, best, evident)
+
+
+def _in_fewer_rounds(trials: Trials, guess: Guess, seconds: float) -> Guess:
+    """The call with smaller sizes where code goes around as often as they say: 256 steps show no more than six do."""
+    if seconds < _LONG:
+        return guess
+    for name in sorted(guess.used_sizes(), key=lambda name: -guess.size_of()[name]):
+        for rounds in _ROUNDS:
+            if rounds * _SHORTER > guess.size_of()[name]:
+                break
+            other, begun = guess.with_sizes(**{name: rounds}), time.process_time()
+            runs = trials.run(other).error is None
+            if runs and (time.process_time() - begun) * _SHORTER < seconds:
+                guess, seconds = other, time.process_time() - begun
+                break
+    return guess
 
 
 def _only_runs_longer(outcome: TrialOutcome, parent: TrialOutcome) -> bool:
