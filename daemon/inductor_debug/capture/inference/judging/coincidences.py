@@ -86,10 +86,11 @@ def coincidences(trials: Trials, found: Found, plan: Callable[[], CallPlan] | No
         together = [resized_everywhere(found.guess, fixed.size, other) for other in others]
         if not fixed.is_tied and trials.run(together[0]).error is None:
             continue
-        # What has the same name was given the same size by us.
-        itself = resized_alone(found.guess, fixed.argument, fixed.spec, fixed.dim, others[0])
-        if trials.run(itself).error is None:
-            continue
+        if len(_sources(fixed, found.guess, plan)) == 1:
+            # What has the same name was given the same size by us, not by the text.
+            itself = resized_alone(found.guess, fixed.argument, fixed.spec, fixed.dim, others[0])
+            if trials.run(itself).error is None:
+                continue
         alone = [_resized(found.guess, fixed, other) for other in others]
         for refused in (together, alone):
             sources = _sources(fixed, found.guess, plan) if refused == together else frozenset((fixed.number,))

@@ -94,9 +94,9 @@ def _other_sizes(guess: Guess) -> Iterator[Guess]:
             yield guess.with_sizes(**{name: sizes[name] * factor})
         yield guess.with_sizes(**{name: sizes[name] + 1})
     # What takes squares alone comes as far with both sides changed, and with neither.
-    for one, other in dict.fromkeys(pair for _, spec in guess.tensors() for pair in _beside(spec)):
+    for pair in dict.fromkeys(pair for _, spec in guess.tensors() for pair in _beside(spec)):
         for factor in _FACTORS[:2]:
-            yield guess.with_sizes(**{one: sizes[one] * factor, other: sizes[other] * factor})
+            yield guess.with_sizes(**{name: sizes[name] * factor for name in pair})
     for name, spec in dict.fromkeys(guess.tensors()):
         for position, dim in enumerate(spec.dims):
             size = dim if isinstance(dim, int) else sizes[dim]
