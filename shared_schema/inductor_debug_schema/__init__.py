@@ -37,7 +37,7 @@ from inductor_debug_schema.answers.compile_time_document import (
     CompileWay,
     SameOutputs,
 )
-from inductor_debug_schema.answers.debug_document import DebugDocument, DebugFile, DebugFileKind, DebugStop
+from inductor_debug_schema.answers.debug_document import DebugDocument
 from inductor_debug_schema.answers.diff_document import (
     DiffBlame,
     DiffDocument,
@@ -61,7 +61,6 @@ from inductor_debug_schema.answers.order_answers import (
     BisectOptions,
     ChartAnswer,
     ChartKind,
-    DebugAnswer,
     DiffAnswer,
     DiffOptions,
     DiffSummary,
@@ -190,7 +189,6 @@ from inductor_debug_schema.job_tasks import (
     BisectTask,
     CompileKernelsTask,
     CompileTimeTask,
-    DebugTask,
     DiffTask,
     KernelSource,
     MeasureTask,
@@ -326,12 +324,7 @@ __all__ = [
     "CompileSlices",
     "CompileTimeDocument",
     "CompileTimeTask",
-    "DebugAnswer",
     "DebugDocument",
-    "DebugFile",
-    "DebugFileKind",
-    "DebugStop",
-    "DebugTask",
     "CompileTrial",
     "CompileTrials",
     "CompileWay",

@@ -15,15 +15,14 @@ import torch
 from inductor_debug_schema import (
     Answered,
     DebugDocument,
-    DebugFile,
-    DebugFileKind,
-    DebugTask,
     Event,
     Finding,
     JobRequest,
     Location,
 )
+from inductor_debug_schema.answers.debug_document import DebugFile, DebugFileKind
 from inductor_debug_schema.codec import from_wire, to_wire
+from inductor_debug_schema.job_tasks import DebugTask
 
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.targets.candidates import Candidate

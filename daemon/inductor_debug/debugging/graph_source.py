@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from inductor_debug_schema import DebugStop, Location
+from inductor_debug_schema import Location
+from inductor_debug_schema.answers.debug_document import DebugStop
 from torch.fx import GraphModule, Node
 
 from inductor_debug.capture.expressions.spans import SourceMap

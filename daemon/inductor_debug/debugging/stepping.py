@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from inductor_debug_schema import DebugFile, DebugFileKind, DebugStop, Location
+from inductor_debug_schema import Location
+from inductor_debug_schema.answers.debug_document import DebugFile, DebugFileKind, DebugStop
 from torch.fx import GraphModule
 
 from inductor_debug.capture.expressions.spans import SourceMap

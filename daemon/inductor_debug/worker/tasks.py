@@ -17,7 +17,6 @@ from inductor_debug_schema import (
     BisectTask,
     CompileKernelsTask,
     CompileTimeTask,
-    DebugTask,
     DiffTask,
     Event,
     Finished,
@@ -29,6 +28,7 @@ from inductor_debug_schema import (
     SuggestTask,
     TransfersTask,
 )
+from inductor_debug_schema.job_tasks import DebugTask
 
 from inductor_debug.capture.runtime.containment import contain
 from inductor_debug.capture.runtime.trace_log import structured_trace

@@ -26,7 +26,7 @@ async function debug(context: Context, given: unknown, name: unknown, line: numb
   const title = line === undefined ? t("Debug the Compiled Target") : t("Run to This Expression");
   const subject = await targetOf(context, title, given, name);
   if (!subject) return;
-  const order = { title: t("Writing what {0} can be debugged in", subject.target), command: "inductorDebug.debug", request: { ...subject, line } } as const;
+  const order = { title: t("Writing what {0} can be debugged in", subject.target), command: "inductorDebug.debug", request: { ...subject, line: line ?? null } } as const;
   const answer = await carryOut(context, order);
   if (!answer) return;
   if (!answer.configuration) {
@@ -53,8 +53,9 @@ function keyOf(uri: vscode.Uri, line: number): string {
 async function start({ configuration, folder = "" }: DebugAnswer): Promise<void> {
   const workspace = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === folder);
   // Where another folder is open than the one that the configuration is for, its places are made whole.
-  const whole = workspace ? configuration : JSON.parse(JSON.stringify(configuration).replaceAll("${workspaceFolder}", folder.replaceAll("\\", "/")));
-  await vscode.debug.startDebugging(workspace, whole as vscode.DebugConfiguration);
+  const text = JSON.stringify(configuration);
+  const whole = JSON.parse(workspace ? text : text.replaceAll("${workspaceFolder}", folder.replaceAll("\\", "/"))) as vscode.DebugConfiguration;
+  await vscode.debug.startDebugging(workspace, whole);
 }
 
 async function withoutDebugger({ notifications }: Context, { script = "", stops = [] }: DebugAnswer): Promise<void> {

@@ -11,7 +11,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from inductor_debug_schema import DebugDocument, DebugStop, DebugTask
+from inductor_debug_schema import (
+    DebugDocument,
+)
+from inductor_debug_schema.answers.debug_document import DebugStop
+from inductor_debug_schema.job_tasks import DebugTask
 
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.pool.launch import importable_packages

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import asyncio
 
-from inductor_debug_schema import DebugAnswer, DebugDocument, Location, Position, Range
+from inductor_debug_schema import (
+    DebugDocument,
+    Location,
+    Position,
+    Range,
+)
+from inductor_debug_schema.answers.order_answers import DebugAnswer
 from inductor_debug_schema.commands.command_requests import DebugRequest
 
 from inductor_debug.engine.orders.debugging import (

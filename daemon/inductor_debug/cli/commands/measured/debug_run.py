@@ -7,7 +7,8 @@ import json
 import os
 import shlex
 
-from inductor_debug_schema import DebugDocument, DebugStop
+from inductor_debug_schema import DebugDocument
+from inductor_debug_schema.answers.debug_document import DebugStop
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.order_runner import perform_order
