@@ -188,6 +188,7 @@ export const workspace = {
     },
   }),
   onDidCloseTextDocument: never,
+  onDidCloseNotebookDocument: never,
   onDidChangeConfiguration: never,
   onDidChangeWorkspaceFolders: never,
 };
