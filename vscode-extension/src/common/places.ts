@@ -35,7 +35,7 @@ export function sourceLink(place: Location): vscode.Uri {
 export async function revealPlace(place: Location, focus: boolean): Promise<void> {
   const [uri, range] = shownPlace(place);
   if (isCell(uri)) {
-    await vscode.commands.executeCommand("vscode.open", uri, { selection: range, preserveFocus: !focus } satisfies vscode.TextDocumentShowOptions);
+    await revealInCell(uri, range, focus);
     return;
   }
   const shown = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.fsPath === uri.fsPath);
@@ -45,6 +45,18 @@ export async function revealPlace(place: Location, focus: boolean): Promise<void
     return;
   }
   await vscode.window.showTextDocument(uri, { selection: range, preserveFocus: !focus, viewColumn: shown?.viewColumn ?? vscode.ViewColumn.One });
+}
+
+/** Selects an expression of a cell where the notebook is shown; VS Code itself would open the cell as a text of its own. */
+export async function revealInCell(uri: vscode.Uri, range: vscode.Range, focus: boolean): Promise<void> {
+  const notebook = notebookOf(uri);
+  const cell = notebook?.getCells().find(({ document }) => document.uri.toString() === uri.toString());
+  if (!notebook || !cell) return;
+  const shown = vscode.window.visibleNotebookEditors.find((editor) => editor.notebook === notebook);
+  const selections = [new vscode.NotebookRange(cell.index, cell.index + 1)];
+  await vscode.window.showNotebookDocument(notebook, { viewColumn: shown?.viewColumn ?? vscode.ViewColumn.One, preserveFocus: !focus, selections });
+  const editor = vscode.window.visibleTextEditors.find(({ document }) => document === cell.document);
+  if (editor) editor.selection = new vscode.Selection(range.start, range.end);
 }
 
 const CELL = "vscode-notebook-cell";

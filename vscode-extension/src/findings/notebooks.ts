@@ -8,12 +8,15 @@ import * as vscode from "vscode";
 
 import type { CheckAnswer } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../services/context.js";
-import { isNotebook } from "../common/places.js";
+import { isNotebook, revealInCell } from "../common/places.js";
 import { carryOut } from "../orders/orders.js";
 import * as words from "../common/words.js";
 
 const { t } = vscode.l10n;
 type Cells = NonNullable<CheckAnswer["cells"]>;
+
+/** Of rows that lead to a cell. */
+export const REVEAL_CELL = "inductorDebug.revealCell";
 
 export function activate(context: Context): void {
   const notebooks = new Notebooks();
@@ -21,6 +24,7 @@ export function activate(context: Context): void {
     notebooks,
     context.session.onDiagnostics(([uri, found]) => { notebooks.hear(uri, found); }),
     vscode.workspace.onDidCloseNotebookDocument(({ uri }) => { notebooks.forget(uri); }),
+    vscode.commands.registerCommand(REVEAL_CELL, (cell: vscode.Uri, range: vscode.Range) => revealInCell(cell, range, true)),
     vscode.commands.registerCommand("inductorDebug.checkNotebook", async () => {
       const notebook = vscode.window.activeNotebookEditor?.notebook;
       if (notebook) await check(context, notebooks, notebook);

@@ -6,10 +6,11 @@
 import * as vscode from "vscode";
 
 import type { Inferred, StageReport, TargetReport } from "../../../shared_schema/generated/wire.js";
+import { REVEAL_CELL } from "./notebooks.js";
 import { type Analyses, type Analysis, dataOf, isBusy, isOutdated, ruleNameOf } from "../services/analyses.js";
 import type { Context } from "../services/context.js";
 import { Soon } from "../common/soon.js";
-import { lineWords } from "../common/places.js";
+import { isCell, lineWords } from "../common/places.js";
 import { isReproducible } from "../orders/subjects.js";
 import * as words from "../common/words.js";
 
@@ -214,6 +215,7 @@ function icon(name: string, analysis: Analysis, colour?: string): vscode.ThemeIc
 }
 
 function open(uri: vscode.Uri, selection: vscode.Range): vscode.Command {
+  if (isCell(uri)) return { command: REVEAL_CELL, title: t("Open"), arguments: [uri, selection] };
   return { command: "vscode.open", title: t("Open"), arguments: [uri, { selection } satisfies vscode.TextDocumentShowOptions] };
 }
 

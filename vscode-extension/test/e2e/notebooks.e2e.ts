@@ -1,8 +1,9 @@
-/** Cells of notebooks, checked as they are run; and what files that were never saved can and cannot do. */
+/** Cells of notebooks, checked as they are run or all on request; and what files that were never saved can and cannot do. */
 
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { drawnGraph } from "./graphFrame.js";
 import { installKernel, PYTHON, until, Workbench } from "./harness.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -25,7 +26,7 @@ let window: Window;
 beforeAll(async () => {
   installKernel();
   bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON }, { INDUCTOR_DEBUG_TEST_PYTHON: PYTHON });
-  window = await bench.open(bench.folder({ "model.ipynb": NOTEBOOK }));
+  window = await bench.open(bench.folder({ "model.ipynb": NOTEBOOK, "whole.ipynb": NOTEBOOK }));
   await window.page.setViewportSize({ width: 1280, height: 1100 }); // cells below are not drawn
 });
 afterAll(async () => {
@@ -74,13 +75,45 @@ test("hovers and hints are those of the cell", async () => {
   await hover.waitFor({ state: "hidden" });
 });
 
-test("a cell that is edited says that it has to be run", async () => {
+test("a cell that is edited says that it has to be run, and is found right when it was", async () => {
   await cell("class Net").locator(lineOf("nn.Linear(12, 2)")).first().locator("span > span", { hasText: "last" }).first().click();
   await window.page.keyboard.press("End");
   await window.page.keyboard.press("Shift+Home"); // to where the code begins
   await window.page.keyboard.type("self.last = nn.Linear(10, 2)");
   await until("the lens says so", async () => (await lenses("class Net")).includes("edited since it ran: run the cell to have it checked"));
   await window.screenshot("notebook-edited");
+  await run("class Net");
+  await until("nothing is underlined", async () => (await squiggles("class Net")) === 0);
+  await until("the lens says so", async () => (await lenses("class Net")).includes("no findings"));
+});
+
+test("the view of targets names the cell of a finding and goes there", async () => {
+  await run("class Other");
+  await until("the expression is underlined", async () => (await squiggles("class Other")) === 1);
+  await window.page.locator('.activitybar a[aria-label^="Inductor Debug"]').click();
+  await until("the finding is a row", async () => (await window.tree()).some((row) => row.includes("at cell 4, line 10")));
+  await window.screenshot("notebook-targets");
+  await window.page.locator('.pane-body .monaco-list-row[aria-label*="at cell 4, line 10"]').click();
+  await until("its expression is selected", async () => (await cell("class Other").locator(".selected-text").count()) > 0);
+});
+
+test("graphs of what was run lead to the cells", async () => {
+  await cell("class Net").locator(".codelens-decoration a", { hasText: /^graph$/u }).click();
+  const frame = await drawnGraph(window);
+  await frame.locator('[aria-label="Outline"]').click();
+  await frame.locator('[role="treeitem"]', { hasText: "linear" }).last().click();
+  await until("the expression is selected in its cell", async () => (await cell("class Net").locator(".selected-text").count()) > 0);
+  await window.screenshot("notebook-graph");
+  await window.closeTab("Graph: Net");
+});
+
+test("all cells of a notebook are checked on request, whether they have run or not", async () => {
+  await window.closeTab("model.ipynb");
+  await window.openPath(`${window.folder}/whole.ipynb`);
+  await cell("class Net").locator(lineOf("class Net")).first().click();
+  await window.run("Inductor Debug: Check Notebook");
+  await window.untilNotification(/whole\.ipynb: \d+ finding/u);
+  await until("the expression is underlined", async () => (await squiggles("class Other")) === 1);
 });
 
 test("a file that was never saved says what saving gives", async () => {
