@@ -107,6 +107,7 @@ async def test_diagnostics_stream_stage_by_stage_and_done_comes_last(start_edito
         "status": "findings",
         "accelerator": None,
         "targets_left_out": 0,
+        "cells": [],
     }
 
 

@@ -22,7 +22,9 @@ MOST_BARS = 14
 @cache
 def pieces_style() -> str:
     """The style sheet that they need, for light, dark, and the colours of an editor."""
-    return Path(__file__).with_name("card_pieces.css").read_text(encoding="utf-8")
+    # Widths are classes: pages that a browser is given over HTTP may have no style of their elements' own.
+    widths = "".join(f".bars .w{percent} {{ width: {percent}%; }} " for percent in range(1, 101))
+    return Path(__file__).with_name("card_pieces.css").read_text(encoding="utf-8") + widths
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def bars(title: str, found: Sequence[BarRow], keys: Sequence[tuple[str, str]] = 
     rows = "".join(
         f'<span class="name">{bar.label}</span><span class="bar">'
         + "".join(
-            f'<i class="{kind}" title="{text(words)}" style="width:{100 * amount / most:.2f}%"></i>'
+            f'<i class="{kind} w{max(1, round(100 * amount / most))}" title="{text(words)}"></i>'
             for kind, amount, words in bar.parts
             if amount > 0
         )
