@@ -164,20 +164,30 @@ def search(
     return NotFound(error, trials.runs, spent, lasting, best, evident)
 
 
-def _in_fewer_rounds(trials: Trials, guess: Guess, seconds: float) -> Guess:
-    """The call with smaller sizes where code goes around as often as they say: 256 steps show no more than six do."""
-    if seconds < _LONG:
+def _in_fewer_rounds(trials: Trials, guess: Guess, found_in: float) -> Guess:
+    """The call with smaller sizes where code goes around as often as they say: 256 steps show no more than six do.
+
+    `found_in` are the seconds that it took to find, which may have been more than the call itself.
+    """
+    seconds = _seconds_of(trials, guess) if found_in >= _LONG else 0.0
+    if seconds is None or seconds < _LONG:
         return guess
     for name in sorted(guess.used_sizes(), key=lambda name: -guess.size_of()[name]):
         for rounds in _ROUNDS:
             if rounds * _SHORTER > guess.size_of()[name]:
                 break
-            other, begun = guess.with_sizes(**{name: rounds}), time.process_time()
-            runs = trials.run(other).error is None
-            if runs and (time.process_time() - begun) * _SHORTER < seconds:
-                guess, seconds = other, time.process_time() - begun
+            other = guess.with_sizes(**{name: rounds})
+            shorter = _seconds_of(trials, other)
+            if shorter is not None and shorter * _SHORTER < seconds:
+                guess, seconds = other, shorter
                 break
     return guess
+
+
+def _seconds_of(trials: Trials, guess: Guess) -> float | None:
+    """The seconds of the processor that a call takes; None where it raises."""
+    begun = time.process_time()
+    return None if trials.run(guess).error is not None else time.process_time() - begun
 
 
 def _only_runs_longer(outcome: TrialOutcome, parent: TrialOutcome) -> bool:
