@@ -66,7 +66,7 @@ class BreakCollector:
         """Takes one break in."""
         frames = self._with_callers(frames_of(raw.stack, self.sources), raw)
         eager = _function(frames, raw) if raw.gives_up else ""
-        scripted = is_scripted(self.target.module)
+        scripted = breaks_around_a_call(raw.modules) and is_scripted(self.target.module)
         facts, broken = facts_of(
             raw.words, raw.callee, raw.stack, self.sources, modules=raw.modules, eager=eager, scripted=scripted
         )
@@ -76,8 +76,8 @@ class BreakCollector:
             location = broken
         if facts.breaks_by is BreakCause.HOOK and breaks_around_a_call(raw.modules) and (hook := self._only_hook()):
             related = [Related(location.path, location.range, "the graph breaks here"), *related]
-            (name, location), facts = hook, replace(facts, expression="", inside="")
-            facts = replace(facts, function=name)
+            name, location = hook
+            facts = replace(facts, expression="", inside="", function=name)
         key = (facts.torch_kind, location)
         if raw.gives_up and raw.stack:
             self._give_up(raw, location, eager, frames)

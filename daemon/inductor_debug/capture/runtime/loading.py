@@ -331,11 +331,9 @@ class Overlay(MetaPathFinder):
 def _needs_package(text: str, name: str, level: int) -> bool:
     """Whether a text imports from a package around it: by its name, or relatively from so many packages above it."""
     try:
-        nodes = [node for node in ast.walk(tree_of(text)) if isinstance(node, ast.ImportFrom)]
-        named = any(module.partition(".")[0] == name for module, _ in imports_of(text))
+        return _relative(text) >= level or any(module.partition(".")[0] == name for module, _ in imports_of(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
-    return named or any(node.level >= level for node in nodes)
 
 
 def _is_name(text: str) -> bool:

@@ -11,9 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from inductor_debug_schema import (
-    DebugDocument,
-)
+from inductor_debug_schema import DebugDocument
 from inductor_debug_schema.answers.debug_document import DebugStop
 from inductor_debug_schema.job_tasks import DebugTask
 
@@ -112,8 +110,10 @@ def write_folder(document: DebugDocument, folder: str) -> DebugFolder:
     return DebugFolder(str(where), str(where / _SCRIPT), name, document.stops)
 
 
-def stops_at(document: DebugDocument, line: int) -> list[DebugStop]:
-    """Where a debugger stops for what stands at a line of the file, from zero: one stop in each file."""
+def stops_at(document: DebugDocument, line: int | None) -> list[DebugStop]:
+    """Where a debugger stops for what stands at a line of the file, from zero: one stop in each file; none for none."""
+    if line is None:
+        return []
     found: dict[str, DebugStop] = {}
     for stop in document.stops:
         place = stop.place

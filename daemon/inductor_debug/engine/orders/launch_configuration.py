@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.source.json_with_comments import JsonTextError, parsed, with_element
 
 _FOLDER, _FILE = ".vscode", "launch.json"
@@ -17,6 +19,26 @@ _FOLDER, _FILE = ".vscode", "launch.json"
 
 class LaunchFileError(Exception):
     """The file was not changed; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A configuration in the workspace at `root`: the file that has it, or `why` there is none."""
+
+    root: str
+    configuration: dict[str, Any]
+    path: str | None
+    why: str = ""
+
+
+def launched(name: str, script: str, path: str, settings: Settings) -> Launch:
+    """Makes the configuration of a script that was made for the file at `path`, and puts it where VS Code reads it."""
+    root = workspace_of(path, settings.project_root)
+    configuration = launch_configuration(name, script, settings.interpreter, root)
+    try:
+        return Launch(root, configuration, add_configuration(root, configuration)[0])
+    except LaunchFileError as error:
+        return Launch(root, configuration, None, str(error))
 
 
 def launch_configuration(name: str, script: str, interpreter: str, root: str) -> dict[str, Any]:

@@ -7,12 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from inductor_debug_schema import (
-    DebugDocument,
-    Location,
-    Position,
-    Range,
-)
+from inductor_debug_schema import DebugDocument, Location, Position, Range
 from inductor_debug_schema.answers.order_answers import DebugAnswer
 from inductor_debug_schema.commands.command_requests import DebugRequest
 
@@ -23,12 +18,7 @@ from inductor_debug.engine.orders.debugging import (
     usual_folder,
     write_folder,
 )
-from inductor_debug.engine.orders.launch_configuration import (
-    LaunchFileError,
-    add_configuration,
-    launch_configuration,
-    workspace_of,
-)
+from inductor_debug.engine.orders.launch_configuration import launched
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings
 from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.commands.ordering import extended, outcome, perform
@@ -54,24 +44,18 @@ async def debug(call: Call[DebugRequest]) -> DebugAnswer:
 def _written(answer: DebugAnswer, document: DebugDocument, settings: Settings, line: int | None) -> DebugAnswer:
     """Writes the folder and the configuration; a file of configurations that cannot be read costs no more than that."""
     folder = write_folder(document, usual_folder(settings.project_root, document))
-    root = workspace_of(document.path, settings.project_root)
-    configuration = launch_configuration(folder.name, folder.script, settings.interpreter, root)
-    notes, written = [*answer.notes, *document.notes], True
-    try:
-        add_configuration(root, configuration)
-    except LaunchFileError as error:
-        notes, written = [*notes, str(error)], False
+    launch = launched(folder.name, folder.script, document.path, settings)
     stops = [
         Location(folder.path_of(stop), Range(Position(stop.line, 0), Position(stop.line, 0)))
-        for stop in (stops_at(document, line) if line is not None else ())
+        for stop in stops_at(document, line)
     ]
     return extended(
         DebugAnswer,
         answer,
-        configuration=configuration,
-        folder=root,
+        configuration=launch.configuration,
+        folder=launch.root,
         script=folder.script,
         stops=stops,
-        written=written,
-        notes=notes,
+        written=launch.path is not None,
+        notes=[*answer.notes, *document.notes, *filter(None, [launch.why])],
     )

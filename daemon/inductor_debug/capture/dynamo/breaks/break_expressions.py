@@ -40,17 +40,17 @@ def broken_expression(sources: SourceMap, location: Location, cause: BreakCause)
         return BrokenExpression(location, "", "")
     source = sources.text(location.path)
     lines = source.lines if source is not None else []
-    subject = _subject(node, cause, _imported(lines))
+    subject = _subject(node, cause, lines)
     return BrokenExpression(location, _text(lines, node), _text(lines, subject) if subject is not None else "")
 
 
-def _subject(node: ast.expr | ast.AugAssign, cause: BreakCause, imported: frozenset[str]) -> ast.expr | None:
+def _subject(node: ast.expr | ast.AugAssign, cause: BreakCause, lines: Sequence[str]) -> ast.expr | None:
     if cause is BreakCause.BRANCH and isinstance(node, ast.expr):
         return node
     if cause not in _RECEIVER:
         return None
     if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute) and not imported.intersection(_names_in(node.func.value)):
+        if isinstance(node.func, ast.Attribute) and _root(node.func.value) not in _imported(lines):
             return node.func.value
         return _only_unwritten(node.args) if cause is BreakCause.VALUE else None
     if isinstance(node, ast.Subscript):
@@ -77,11 +77,11 @@ def _only_unwritten(nodes: Sequence[ast.expr]) -> ast.expr | None:
     return bounds[0] if len(bounds) == 1 else None
 
 
-def _names_in(node: ast.expr) -> list[str]:
-    """The name that a chain of attributes begins with: `torch` of `torch.nn.functional`."""
+def _root(node: ast.expr) -> str:
+    """The name that a chain of attributes begins with: `torch` of `torch.nn.functional`; empty where it is no name."""
     while isinstance(node, ast.Attribute):
         node = node.value
-    return [node.id] if isinstance(node, ast.Name) else []
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _imported(lines: Sequence[str]) -> frozenset[str]:

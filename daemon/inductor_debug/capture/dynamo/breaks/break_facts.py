@@ -41,7 +41,7 @@ def facts_of(
         sources: the texts that ran.
         modules: the names of the modules that the frames belong to.
         eager: the function that runs eagerly because of it, or an empty text.
-        scripted: whether some module of the model is compiled by `torch.jit`.
+        scripted: whether some module of the model is compiled by `torch.jit`; only calls of modules ask for it.
     """
     cause = cause_of(words.kind, callee)
     level, entered = _level(stack, modules, sources, cause, scripted=scripted)
@@ -71,8 +71,7 @@ def _level(
     stack: TracedStack, modules: Sequence[str], sources: SourceMap, cause: BreakCause, *, scripted: bool
 ) -> tuple[int, BreakCause | None]:
     """Which frame's expression says most: the innermost, or the user's where all calls of a module have one reason."""
-    users = (at for at, frame in enumerate(stack) if sources.in_project(frame.filename))
-    user = next(users, 0)
+    user = next((at for at, frame in enumerate(stack) if sources.in_project(frame.filename)), 0)
     if breaks_around_a_call(modules) and (cause in _OF_HOOKS or scripted):
         return user, BreakCause.HOOK if cause in _OF_HOOKS else BreakCause.TORCHSCRIPT
     if cause is BreakCause.RECURRENT:

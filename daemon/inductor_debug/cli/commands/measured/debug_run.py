@@ -22,12 +22,7 @@ from inductor_debug.engine.orders.debugging import (
     usual_folder,
     write_folder,
 )
-from inductor_debug.engine.orders.launch_configuration import (
-    LaunchFileError,
-    add_configuration,
-    launch_configuration,
-    workspace_of,
-)
+from inductor_debug.engine.orders.launch_configuration import launched
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
@@ -86,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder = os.path.abspath(arguments.output or usual_folder(done.settings.project_root, document))
         written = write_folder(document, folder)
         launch = _launch(written, done.settings, subject.path) if arguments.launch else {"path": None, "why": ""}
-        stops = stops_at(document, line) if line is not None else []
+        stops = stops_at(document, line)
         rows.append(_row(document, written, launch, stops))
         if arguments.format == "text":
             print(_text(document, written, launch, stops, done.settings.interpreter))
@@ -99,13 +94,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _launch(written: DebugFolder, settings: Settings, path: str) -> dict[str, str | None]:
     """The file that VS Code reads, or why the configuration is not in it."""
-    root = workspace_of(path, settings.project_root)
-    configuration = launch_configuration(written.name, written.script, settings.interpreter, root)
-    try:
-        return {"path": add_configuration(root, configuration)[0], "why": ""}
-    except LaunchFileError as error:
-        text = json.dumps(configuration, indent=4)
-        return {"path": None, "why": f"{error}\nThe configuration to put among its configurations:\n{text}"}
+    launch = launched(written.name, written.script, path, settings)
+    text = json.dumps(launch.configuration, indent=4)
+    why = f"{launch.why}\nThe configuration to put among its configurations:\n{text}" if launch.why else ""
+    return {"path": launch.path, "why": why}
 
 
 def _row(
