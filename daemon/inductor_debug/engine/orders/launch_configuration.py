@@ -22,7 +22,7 @@ class LaunchFileError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchConfiguration:
     """A configuration in the workspace at `root`: the file that has it, or `why` there is none."""
 
     root: str
@@ -31,14 +31,14 @@ class Launch:
     why: str = ""
 
 
-def launched(name: str, script: str, path: str, settings: Settings) -> Launch:
+def launched(name: str, script: str, path: str, settings: Settings) -> LaunchConfiguration:
     """Makes the configuration of a script that was made for the file at `path`, and puts it where VS Code reads it."""
     root = workspace_of(path, settings.project_root)
     configuration = launch_configuration(name, script, settings.interpreter, root)
     try:
-        return Launch(root, configuration, add_configuration(root, configuration)[0])
+        return LaunchConfiguration(root, configuration, add_configuration(root, configuration)[0])
     except LaunchFileError as error:
-        return Launch(root, configuration, None, str(error))
+        return LaunchConfiguration(root, configuration, None, str(error))
 
 
 def launch_configuration(name: str, script: str, interpreter: str, root: str) -> dict[str, Any]:
