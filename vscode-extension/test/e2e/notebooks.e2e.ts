@@ -108,6 +108,7 @@ test("graphs of what was run lead to the cells", async () => {
 });
 
 test("all cells of a notebook are checked on request, whether they have run or not", async () => {
+  await window.save(); // VS Code asks before it closes what was edited, where it has not saved it by itself yet
   await window.closeTab("model.ipynb");
   await window.openPath(`${window.folder}/whole.ipynb`);
   await cell("class Net").locator(lineOf("class Net")).first().click();
