@@ -7,9 +7,10 @@ from inductor_debug.engine.notebooks.cell_runs import CellRun, with_run
 
 TEXTS = {
     "imports": "import torch",
-    "model": "class Net(torch.nn.Module): pass",
+    "model": "class Net(torch.nn.Module):\n    size = globals().get('size', size)",
     "use": "net = Net()",
     "more": "%matplotlib inline\nx = 1",
+    "size": "size = Net.size if 'Net' in globals() else 1\nother = torch.ones(size)",
     "broken": "def f(:",
 }
 
@@ -28,7 +29,10 @@ def counted(*cells: str, orders: tuple[int, ...] = ()) -> list[str]:
         ("model imports", "model imports"),  # in the order in which they ran, not in which they stand
         ("imports model model", "imports model"),
         ("imports model use model use", "imports model use"),
-        ("imports model imports", "imports model imports"),  # the model was made with the first import
+        ("imports model imports", "imports model"),  # the model would be made with the new imports
+        ("imports model use model", "imports model use"),
+        ("imports model use model use model", "imports model use"),
+        ("imports size model size", "imports size model size"),  # which it takes of the model
         ("imports more imports", "more imports"),
         ("imports broken model", "imports model"),
     ],

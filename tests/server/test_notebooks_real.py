@@ -200,6 +200,20 @@ async def test_what_nobody_ran_does_not_run(open_notebook: Opener) -> None:
     assert (await notebook.done())["findings"] == 1
 
 
+async def test_a_cell_that_is_run_again_counts_with_its_new_text(open_notebook: Opener) -> None:
+    """The cell that compiles the model is not run again, and does not keep the old one alive."""
+    breaks = MENDED.replace("        return", "        if y.sum() > 0:\n            y = y + 1\n        return")
+    use = "net = torch.compile(Net())\nout = net(torch.randn(8, 64))\n"
+    notebook = await open_notebook(imports=IMPORTS, model=breaks, use=use)
+    notebook.run("imports", "model", "use")
+    await notebook.done()
+    assert "y.sum() > 0" in [notebook.text_at("model", each["range"]) for each in notebook.found("model")]
+    notebook.write("model", breaks.replace("y.sum()", "y.max()"))
+    notebook.run("model")
+    await notebook.done()
+    assert "y.max() > 0" in [notebook.text_at("model", each["range"]) for each in notebook.found("model")]
+
+
 async def test_cells_that_ran_before_the_server_did_are_analysed_in_their_order(open_notebook: Opener) -> None:
     notebook = await open_notebook(ran={"model": 7, "imports": 3}, model=MODEL, imports=IMPORTS, use="net = Net()\n")
     assert (await notebook.done())["findings"] == 1

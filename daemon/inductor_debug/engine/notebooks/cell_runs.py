@@ -1,14 +1,16 @@
 """What was run of an open notebook, as the one text that is analysed: each run with the text it had, in order.
 
 A notebook's kernel knows what ran and nothing else: not the cells that nobody ran, not what was typed since. A cell
-that ran twice is there twice only where what ran in between needs a name of its first run. When the kernel begins to
-count anew, what ran before is gone. Nothing here executes anything.
+that is run again counts as it is now: at the end or, where cells that ran in between need its names, in its old place,
+for they would be run again with what it gives now. Only where it needs names of theirs, too, it counts twice. When the
+kernel begins to count anew, what ran before is gone, and a cell that does not parse has run nothing. Nothing here
+executes anything.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,8 +31,9 @@ def with_run(runs: Sequence[CellRun], run: CellRun) -> tuple[CellRun, ...]:
     """The runs that count after one more, in order."""
     if isinstance(parse(python_text(run.text)), SyntaxFault):
         return tuple(runs)
-    began_anew = bool(runs) and run.order <= runs[-1].order
-    return tuple(_needed([] if began_anew else runs, run))
+    if run.order <= max((before.order for before in runs), default=run.order - 1):
+        return (run,)
+    return tuple(_with_again(list(runs), run))
 
 
 def last_runs(runs: Sequence[CellRun]) -> dict[str, int]:
@@ -43,22 +46,24 @@ def python_text(cell: str) -> str:
     return python_of(cell.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""))
 
 
-def _needed(before: Sequence[CellRun], last: CellRun) -> Iterator[CellRun]:
-    kept = [last]
-    repeated = {last.cell}
-    for run in reversed(before):
-        if run.cell not in repeated:
-            kept.append(run)
-            repeated.add(run.cell)
+def _with_again(runs: list[CellRun], run: CellRun) -> list[CellRun]:
+    for index in reversed(range(len(runs))):
+        before, between = runs[index], runs[index + 1 :]
+        if before.cell != run.cell:
             continue
-        between: set[str] = set()
-        for later in reversed(kept):
-            if later.cell == run.cell:
-                break
-            between |= _names(later.text)[1]
-        if not between.isdisjoint(_names(run.text)[0]):
-            kept.append(run)
-    yield from reversed(kept)
+        given, used = _names(run.text)
+        given |= _names(before.text)[0]
+        if given.isdisjoint(_together(between, 1)):
+            del runs[index]
+        elif used.isdisjoint(_together(between, 0) - _together(runs[:index], 0)):
+            runs[index] = run
+            return runs
+    return [*runs, run]
+
+
+def _together(runs: Sequence[CellRun], which: int) -> frozenset[str]:
+    """The names that runs give (0), or use (1)."""
+    return frozenset().union(*(_names(run.text)[which] for run in runs))
 
 
 @lru_cache(maxsize=256)
