@@ -22,7 +22,6 @@ from inductor_debug_schema import (
     Location,
     Position,
     Range,
-    Severity,
     Shortfall,
     Stage,
     StageReport,
@@ -70,6 +69,7 @@ from inductor_debug.capture.targets.file_faults import (
     definition_finding,
     main_findings,
     missing_finding,
+    passed_over_finding,
     raised_finding,
     syntax_fault,
 )
@@ -181,8 +181,7 @@ class _Session:
         load = self._builder.load()
         start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
         for error in load.passed_over[:1]:  # the others may come of it
-            told = raised_finding(error, "the cells after it were run all the same", self._sources, start)
-            self._findings.append(replace(told, severity=Severity.WARNING))
+            self._findings.append(passed_over_finding(error, self._request, self._sources))
         if load.error is not None:
             self._findings.append(raised_finding(load.error, "while the file was loaded", self._sources, start))
         else:

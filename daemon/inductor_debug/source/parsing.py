@@ -20,8 +20,9 @@ LARGEST_PARSED = 256 << 10
 
 
 def unparsed(findings: Iterable[Finding], path: str) -> bool:
-    """Whether one of the findings says that the file at `path` does not parse."""
-    return any(finding.rule == SYNTAX_RULE and finding.path == path for finding in findings)
+    """Whether one of the findings says that the file at `path` does not parse; of a single cell that is a warning."""
+    faults = (finding for finding in findings if finding.rule == SYNTAX_RULE and finding.severity is Severity.ERROR)
+    return any(fault.path == path for fault in faults)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,8 @@ class Interceptor:
     def __init__(self, sources: SourceMap, stop_at: int = 0, patience: int = PATIENCE) -> None:
         self.offered: list[CompiledCall] = []
         self.calls: list[CompiledCall] = []
-        self.failure: BaseException | None = None
-        """What a recorded call raised: the target's stages will meet it too."""
+        self.failures: list[BaseException] = []
+        """What recorded calls raised, of which a notebook may go on to others: the targets' stages will meet it too."""
         self._sources = sources
         self._stop_at = stop_at
         self._patience = patience
@@ -81,6 +81,11 @@ class Interceptor:
     def running(self) -> bool:
         """Whether a call that is, or was, taken down goes on in this thread."""
         return getattr(self._running, "now", False)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """What the last recorded call that failed raised."""
+        return self.failures[-1] if self.failures else None
 
     @contextlib.contextmanager
     def active(self, *, recording: bool) -> Iterator[None]:
@@ -131,7 +136,7 @@ class Interceptor:
         try:
             return model(*args, **kwargs)
         except BaseException as error:
-            self.failure = error
+            self.failures.append(error)
             raise
         finally:
             self._running.now = False

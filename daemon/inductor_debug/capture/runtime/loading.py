@@ -30,10 +30,10 @@ from typing import Any
 
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.import_roots import imports_of, meant_root
+from inductor_debug.capture.runtime.running_cells import is_notebook, run_cells
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.system.own_files import OWN_PACKAGE
 
-NOTEBOOK = ".ipynb"
 _INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -218,19 +218,11 @@ class _OverlayLoader(SourceFileLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         self._overlay.module = module
-        if self.path.endswith(NOTEBOOK):
-            self._exec_cells(module)
+        if is_notebook(self.path):
+            for error in run_cells(self._text, self.path, vars(module)):
+                self._overlay.passed_over.append(error)
         else:
             super().exec_module(module)
-
-    def _exec_cells(self, module: ModuleType) -> None:
-        """Runs a notebook as people do: a statement that fails does not keep the cells after it from running."""
-        for statement in tree_of(self._text).body:
-            code = compile(ast.Module([statement], []), self.path, "exec", dont_inherit=True)
-            try:
-                exec(code, vars(module))
-            except Exception as error:
-                self._overlay.passed_over.append(error)
 
     def get_code(self, fullname: str) -> CodeType:
         return compile(tree_of(self._text), self.path, "exec", dont_inherit=True)

@@ -29,6 +29,7 @@ from inductor_debug.capture.failures.fractional_sizes import refused_division
 from inductor_debug.capture.failures.misspellings import unknown_name
 from inductor_debug.capture.failures.wrong_calls.binding import wrong_call
 from inductor_debug.capture.runtime.containment import refusal_of
+from inductor_debug.capture.runtime.running_cells import is_notebook
 from inductor_debug.capture.targets.candidates import Complaint
 from inductor_debug.capture.tensors.fake_mode import is_limitation
 from inductor_debug.source.directives import name_range
@@ -56,7 +57,9 @@ def syntax_fault(path: str, text: str) -> Finding | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(tree_of(plain), path, "exec", dont_inherit=True)
+            tree = tree_of(plain)
+            if not is_notebook(path):  # whose statements are compiled one by one, and passed over if they can't be
+                compile(tree, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return syntax_finding(path, plain, error)
     return None
@@ -123,6 +126,17 @@ def raised_finding(
     told = with_unknown_name(finding, missing)
     without_place = told.message != finding.message and location == fallback
     return replace(told, message=f"{told.message} ({what})") if without_place else told
+
+
+def passed_over_finding(error: Exception, request: JobRequest, sources: SourceMap) -> Finding:
+    """What a cell of a notebook raised, after which those after it were run all the same."""
+    if isinstance(error, SyntaxError) and error.filename == request.path:
+        told = syntax_finding(request.path, request.text.removeprefix("\ufeff"), error)
+        return replace(told, severity=Severity.WARNING)
+    start = Location(request.path, Range(Position(0, 0), Position(0, 0)))
+    told = raised_finding(error, "while the cells were run", sources, start)
+    message = f"{told.message} The cells after it were run all the same."
+    return replace(told, severity=Severity.WARNING, message=message)
 
 
 def definition_finding(message: str, request: JobRequest, line: int, target: str) -> Finding:

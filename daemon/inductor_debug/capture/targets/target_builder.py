@@ -78,7 +78,7 @@ class Load:
     module: ModuleType | None = None
     error: BaseException | None = None
     passed_over: list[Exception] = field(default_factory=list)
-    """Errors of a notebook's cells, after which it went on."""
+    """Errors of a notebook's cells, after which it went on, but for what stages will meet, and what came after that."""
     modules: loading.LoadedModules = field(default_factory=loading.LoadedModules)
     discovered: Discovered = field(default_factory=Discovered)
     main: Followed | None = None
@@ -87,8 +87,9 @@ class Load:
 
     @property
     def obstacle(self) -> BaseException | None:
-        """What kept the file, or its main program, from showing anything."""
-        return self.error or (self.main.obstacle if self.main is not None else None)
+        """What kept the file, its main program, or a cell of a notebook from showing anything."""
+        met = self.error or (self.main.obstacle if self.main is not None else None)
+        return met or next(filter(_is_more_worth, self.passed_over), None)
 
 
 class TargetBuilder:
@@ -309,7 +310,7 @@ class TargetBuilder:
             except BaseException as error:
                 self._on_error(load, error)
             load.module = self._overlay.module
-            load.passed_over = self._overlay.passed_over
+            self._pass_over(load, self._overlay.passed_over)
             if self._main is None and load.module is not None and load.error is None:
                 self._set_names_of_main(load, load.module)
             if self._main is not None and calls is not None and load.module is not None and load.error is None:
@@ -344,12 +345,21 @@ class TargetBuilder:
 
     def _on_error(self, load: Load, error: BaseException) -> None:
         """Keeps the error, unless the stages of a target that is known already will meet it themselves."""
-        if error is load.interceptor.failure:
-            load.notes.append("The rest of the file was not run: a compiled call raised.")
-        elif load.interceptor.calls and load.fake_mode is not None and is_limitation(error):
-            load.notes.append("The rest of the file was not run: it looks at values, and fake tensors have none.")
+        why = _met_later(load, error)
+        if why:
+            load.notes.append(f"The rest of the file was not run: {why}.")
         else:
             load.error = error
+
+    def _pass_over(self, load: Load, errors: list[Exception]) -> None:
+        """Keeps what cells raised, up to what stages will meet themselves: the others may come of that."""
+        for index, error in enumerate(errors):
+            why = _met_later(load, error)
+            if why:
+                load.notes.append(f"A cell was not run to its end: {why}.")
+                load.passed_over = errors[:index]
+                return
+        load.passed_over = errors
 
     @contextlib.contextmanager
     def _user_code(self, load: Load, *, recording: bool) -> Iterator[None]:
@@ -374,6 +384,15 @@ class TargetBuilder:
             target = build_target(candidate, load.mode, load.fake_mode, load.declarations)
         target.notes += load.notes[known:]
         return target
+
+
+def _met_later(load: Load, error: BaseException) -> str:
+    """Why the stages of a target that is known already will meet what was raised themselves; nothing if they won't."""
+    if any(error is raised for raised in load.interceptor.failures):
+        return "a compiled call raised"
+    if load.interceptor.calls and load.fake_mode is not None and is_limitation(error):
+        return "it looks at values, and fake tensors have none"
+    return ""
 
 
 def _is_more_worth(error: BaseException) -> bool:
