@@ -433,6 +433,14 @@ export interface CellLines {
 }
 
 /**
+ * Where a cell of a notebook begins in the text of all that ran: its first line, and its number for people.
+ */
+export interface CellStart {
+  readonly line: number;
+  readonly number: number;
+}
+
+/**
  * Python state that a call changes and that compiled code relies on.
  *
  * `state_name` is how the code calls it (`self.step`), `seen` what it was before each call, as Python writes it: its
@@ -1930,6 +1938,7 @@ export interface JobRequest {
   readonly follow_main?: boolean;
   readonly argv?: readonly string[];
   readonly torch_logs?: string;
+  readonly cells?: readonly CellStart[];
 }
 
 /**

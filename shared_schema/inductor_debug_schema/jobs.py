@@ -77,6 +77,14 @@ class InferenceHint:
 
 
 @dataclass(frozen=True, slots=True)
+class CellStart:
+    """Where a cell of a notebook begins in the text of all that ran: its first line, and its number for people."""
+
+    line: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class JobRequest:
     """One file to work on.
 
@@ -125,6 +133,8 @@ class JobRequest:
     argv: list[str] = field(default_factory=list)
     """The command line that the file sees while it runs, its own name left out."""
     torch_logs: str = ""
+    cells: list[CellStart] = field(default_factory=list)
+    """Where the text is that of a notebook: users are told of lines within its cells."""
 
 
 INFERRED_ORIGIN = "inferred"

@@ -242,8 +242,8 @@ def block(first: int, last: int, held: Held = Held.NONE, subject: str = "mask") 
     ],
 )
 def test_what_was_left_out_is_summed_up(blocks: list[UntakenBlock], words: str) -> None:
-    assert summary_of(blocks) == words
+    assert summary_of(blocks, "model.py") == words
 
 
 def test_one_block_in_a_sentence() -> None:
-    assert sentence_of(block(31, 33)) == "lines 31-33 did not run: `mask` is None"
+    assert sentence_of(block(31, 33), "model.py") == "lines 31-33 did not run: `mask` is None"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inductor_debug.engine.notebooks.magics import python_of
-from inductor_debug.engine.notebooks.reading import NotebookError, read_notebook
+from inductor_debug.source.notebooks.magics import python_of
+from inductor_debug.source.notebooks.reading import NotebookError, read_notebook
 
 
 def notebook(*cells: tuple[str, Any], **more: Any) -> bytes:

@@ -57,7 +57,7 @@ class Notebook:
                     "cells": [self._cell(name, summaries.get(name)) for name in cells],
                 },
                 "cellTextDocuments": [
-                    {"uri": self.cell(name), "languageId": "python", "version": 1, "text": text}
+                    {"uri": self.cell(name), "languageId": _language(name), "version": 1, "text": text}
                     for name, text in cells.items()
                 ],
             },
@@ -118,12 +118,17 @@ class Notebook:
         return lines[place["start"]["line"]][place["start"]["character"] : place["end"]["character"]]
 
     def _cell(self, name: str, summary: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        return {"kind": 2, "document": self.cell(name), **({"executionSummary": summary} if summary else {})}
+        kind = 2 if _language(name) == "python" else 1
+        return {"kind": kind, "document": self.cell(name), **({"executionSummary": summary} if summary else {})}
 
     def _change(self, cells: Mapping[str, Any]) -> None:
         self._version += 1
         document = {"uri": self.uri, "version": self._version}
         self.client.notify("notebookDocument/didChange", {"notebookDocument": document, "change": {"cells": cells}})
+
+
+def _language(name: str) -> str:
+    return "markdown" if name.startswith("heading") else "python"
 
 
 Opener = Callable[..., Awaitable[Notebook]]
@@ -202,7 +207,9 @@ async def test_what_nobody_ran_does_not_run(open_notebook: Opener) -> None:
 
 async def test_a_cell_that_is_run_again_counts_with_its_new_text(open_notebook: Opener) -> None:
     """The cell that compiles the model is not run again, and does not keep the old one alive."""
-    breaks = MENDED.replace("        return", "        if y.sum() > 0:\n            y = y + 1\n        return")
+    breaks = MENDED.replace(
+        "        return", "        if y.sum() > 0:\n            y = y.reshape(4, 20) + 1\n        return"
+    )
     use = "net = torch.compile(Net())\nout = net(torch.randn(8, 64))\n"
     notebook = await open_notebook(imports=IMPORTS, model=breaks, use=use)
     notebook.run("imports", "model", "use")
@@ -243,6 +250,27 @@ async def test_the_user_may_ask_for_all_cells(open_notebook: Opener) -> None:
     assert answer["result"]["findings"] == 1
     [finding] = notebook.found("model")
     assert notebook.text_at("model", finding["range"]) == "self.last(y)"
+
+
+async def test_lines_are_told_as_those_of_cells(open_notebook: Opener) -> None:
+    """Whoever says them, the worker or the server, and counted as editors do: words are in cells, too."""
+    branch = MENDED.replace(
+        "        return", "        if self.training is None:\n            y = y + 1\n        return"
+    )
+    doubled = MENDED.replace("Net", "Wide").replace("        return", "        y = y.double()\n        return")
+    reshaped = MODEL.replace("Net", "Deep").replace(
+        "        return", "        y = y.reshape(4, 20) + 1\n        return"
+    )
+    notebook = await open_notebook(
+        heading="# A model", imports=IMPORTS, branch=branch, heading_too="## Others", doubled=doubled, reshaped=reshaped
+    )
+    notebook.run("imports", "branch", "doubled", "reshaped")
+    await notebook.done()
+    assert any(title.endswith("1 branch not taken: cell 3, line 11") for _, title in await notebook.lenses("branch"))
+    hover = await notebook.ask("hover", "doubled", position={"line": 10, "character": 20})
+    assert "`y` became float64 at cell 5, line 10" in hover["contents"]["value"]
+    hover = await notebook.ask("hover", "reshaped", position={"line": 10, "character": 20})
+    assert "reshape 8·10 (cell 6, line 10) ← first (cell 6, line 9)" in hover["contents"]["value"]
 
 
 _LINE = {"start": {"line": 9, "character": 15}, "end": {"line": 9, "character": 15}}

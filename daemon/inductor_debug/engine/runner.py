@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from inductor_debug_schema import (
+    CellStart,
     Event,
     ExpressionsSeen,
     FileReport,
@@ -54,6 +55,7 @@ from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.text.source_facts import PolicySource, source_of
 from inductor_debug.engine.text.source_files import SourceFiles, size_fault
 from inductor_debug.engine.trials import TrialTurns
+from inductor_debug.source.notebooks.reading import cells_of
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault, parse
 from inductor_debug.system.wall_clock import ClockReading
 
@@ -323,6 +325,7 @@ class Runner:
             keep_costs=order.keep_costs,
             keep_trace=order.keep_trace,
             torch_logs=settings.torch_logs,
+            cells=[CellStart(line, number) for number, line in cells_of(work.path)],
             hints=self._hints.of(_place(work.path, work.settings)) if settings.infer else [],
         )
         if _LOG.isEnabledFor(logging.DEBUG):

@@ -12,13 +12,13 @@ from dataclasses import replace
 from inductor_debug_schema import FileReport, Finding, GraphDocument, GraphNode, Location, Range
 
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.notebooks.reading import SUFFIX, Notebook, notebook_of
 from inductor_debug.engine.orders.file_targets import FileTarget
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug.report.source_characters import ShownText, ShownTexts
 from inductor_debug.scripting.check_report import CheckReport, check_order, checked_by
 from inductor_debug.scripting.engine_thread import EngineThread
 from inductor_debug.scripting.subjects import Subject
+from inductor_debug.source.notebooks.reading import SUFFIX, Notebook, notebook_of, open_as
 
 _NAME = "session" + SUFFIX
 """What the text is called: no file of this name is read or written."""
@@ -57,6 +57,7 @@ def check_cell(
     said = {"accelerator": accelerator, "artifacts": "off", "entry": [f"{path}::{entry}"] if entry else None}
     resolver = SettingsResolver(command_line=said)
     settings = resolver(path)
+    open_as(path, notebook)
     sources = ShownTexts({path: ShownText(notebook.text, notebook)})
 
     async def work(engine: Engine) -> CheckReport:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from inductor_debug_schema import Position
 
-from inductor_debug.engine.notebooks.reading import CellPlace, Notebook, NotebookError, is_notebook, read_notebook
+from inductor_debug.source.notebooks.reading import CellPlace, Notebook, NotebookError, is_notebook, read_notebook
 from inductor_debug.source.source_text import SourceText, decode
 
 

@@ -27,6 +27,7 @@ from inductor_debug.capture.inference.search.input_search import NotFound
 from inductor_debug.capture.inference.specs.rendering import arguments_of, directive_of, inputs_of, signature_of
 from inductor_debug.capture.inference.values.symbolic_values import text_of
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.source.notebooks.reading import line_in_words
 from inductor_debug.system.wall_clock import ClockReading
 
 WORTH_KEEPING_SECONDS = 0.1
@@ -85,7 +86,7 @@ def why_not_found(found: NotFound, construction: Construction) -> NotInferableEr
     if type(found.error) is TimeoutError:
         return NotInferableError(f"no inputs were found in time; {given}it did not end", furthest=furthest)
     assert found.best.error is not None
-    line = f"line {found.best.place[-1][1]}, " if found.best.place else ""
+    line = f"{line_in_words(found.best.place[-1][0], found.best.place[-1][1] - 1)}, " if found.best.place else ""
     return NotInferableError(
         f"no inputs were found; {given}it came as far as {line}{describe(found.best.error).rstrip('.')}",
         furthest=furthest,

@@ -28,6 +28,7 @@ from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, 
 from inductor_debug.capture.inference.surroundings import InferenceSubject, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most
 from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_fake
+from inductor_debug.source.notebooks.reading import line_in_words
 
 CONSTRUCTION_SECONDS = 3.0
 """How long all attempts to build one class may take."""
@@ -165,5 +166,5 @@ def built_within(build: Callable[[], Any], seconds: float) -> Any:
         raise NotInferableError(f"its constructor touches the world: {error}") from None
     except (Exception, SystemExit) as error:
         frames = user_frames(error)
-        where = f" in line {frames[-1][1]}" if frames else ""
+        where = f" in {line_in_words(frames[-1][0], frames[-1][1] - 1)}" if frames else ""
         raise NotInferableError(f"its constructor raised {describe(error).rstrip('.')}{where}") from error

@@ -41,6 +41,7 @@ from inductor_debug.capture.targets.definitions import Definitions
 from inductor_debug.capture.targets.entry_expressions import Entered, Evaluate, entered
 from inductor_debug.capture.targets.object_kinds import identity_of, is_function
 from inductor_debug.source.directives import WHOLE_FILE, read_directives
+from inductor_debug.source.notebooks.reading import line_in_words
 
 
 def discover(
@@ -269,8 +270,8 @@ class _Discovery:
                 yield self._candidate_of_call(call)
         for call in self.interceptor.offered:
             if call.kwargs is None and call.compiled_at and call.compiled_at[0].location.path == self.path:
-                line = call.compiled_at[0].location.range.start.line + 1
-                self.result.notes.append(f"{call.name}, compiled in line {line}, was not called while the file loaded.")
+                line = line_in_words(self.path, call.compiled_at[0].location.range.start.line)
+                self.result.notes.append(f"{call.name}, compiled in {line}, was not called while the file loaded.")
 
     def _candidate_of_call(self, call: CompiledCall) -> Candidate:
         kind = type(call.module) if call.module is not None else None

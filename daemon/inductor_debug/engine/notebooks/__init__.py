@@ -1,5 +1,1 @@
-"""Jupyter notebooks, read as the Python that their cells are: in order, in one text, magics left out.
-
-The rest of the tool sees that text and nothing else; `reading.Notebook` says which cell a line of it belongs to.
-Nothing here executes anything, and outputs of cells are never looked at.
-"""
+"""What counts of an open notebook, whose cells people run one by one and again. Imports `source/notebooks` alone."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from inductor_debug.engine.notebooks.magics import python_of
+from inductor_debug.source.notebooks.magics import python_of
 from inductor_debug.source.parsing import SyntaxFault, parse
 
 

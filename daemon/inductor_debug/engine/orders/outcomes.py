@@ -8,6 +8,7 @@ from inductor_debug_schema import Event, FileReport, FileStatus, Finding, Loaded
 
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.orders.orders import Performed
+from inductor_debug.source.notebooks.reading import line_in_words
 
 NO_TARGET = (
     "nothing in it to compile: add a comment '# inductor-debug: inputs=(...)' above a model, "
@@ -60,5 +61,6 @@ def reason(report: FileReport) -> str:
 
 
 def _place(finding: Finding, path: str) -> str:
-    line = finding.range.start.line + 1
-    return f"line {line}: " if finding.path == path else f"{os.path.basename(finding.path)}:{line}: "
+    line = finding.range.start.line
+    here = finding.path == path
+    return f"{line_in_words(path, line)}: " if here else f"{os.path.basename(finding.path)}:{line + 1}: "

@@ -25,8 +25,8 @@ from inductor_debug_schema import (
     UntakenBlock,
 )
 
-from inductor_debug.engine.notebooks.reading import line_in_words
 from inductor_debug.rules.words.untaken_words import summary_of
+from inductor_debug.source.notebooks.reading import line_in_words
 
 ENDING_RULES = frozenset({"capture-error", "import-error"})
 """Rules of findings at which a target's run is over."""
@@ -98,7 +98,7 @@ def coverage_of(
     """
     deepest = reports.get(asked[-1]) if asked else None
     if deepest is not None and deepest.state is StageState.DONE:
-        return Coverage(Checked.PARTLY if untaken else Checked.YES, summary_of(untaken))
+        return Coverage(Checked.PARTLY if untaken else Checked.YES, summary_of(untaken, path))
     seen = any(report.state is StageState.DONE or report.ops for report in reports.values())
     short = next((report for report in reversed(list(reports.values())) if report.state is not StageState.DONE), None)
     if short is None:

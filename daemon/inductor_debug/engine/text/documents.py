@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from inductor_debug.engine.notebooks.reading import is_notebook
 from inductor_debug.engine.text.source_files import read_source
 from inductor_debug.engine.text.top_level import TopLevel
 from inductor_debug.source.comments import comments, is_ignore, marked
+from inductor_debug.source.notebooks.reading import is_notebook
 from inductor_debug.source.parsing import LARGEST_PARSED, SyntaxFault
 from inductor_debug.source.text_lines import split_lines
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 from inductor_debug_schema import Finding, Position, Range, Severity, Stage
 
-from inductor_debug.engine.notebooks.reading import LARGEST as LARGEST_NOTEBOOK
-from inductor_debug.engine.notebooks.reading import NotebookError, is_notebook, read_notebook
 from inductor_debug.engine.text.source_facts import PolicySource, source_of
+from inductor_debug.source.notebooks.reading import LARGEST as LARGEST_NOTEBOOK
+from inductor_debug.source.notebooks.reading import NotebookError, is_notebook, read_notebook
 from inductor_debug.source.text_lines import first_line_range, split_lines, utf16_length
 
 LARGEST_FILE = 2 << 20
@@ -29,7 +29,7 @@ _START = Range(Position(0, 0), Position(0, 0))
 def read_source(path: str) -> str | Finding:
     """The text of the file at `path`, with its line ends as they are and without a byte order mark.
 
-    Of a notebook it is the text of its cells (`engine/notebooks`).
+    Of a notebook it is the text of its cells (`source/notebooks`).
     """
     largest = LARGEST_NOTEBOOK if is_notebook(path) else LARGEST_FILE
     try:

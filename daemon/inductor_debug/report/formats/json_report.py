@@ -13,10 +13,10 @@ from typing import Any
 
 from inductor_debug_schema import Finding, Position, Range, Related, Severity, TargetReport, to_wire
 
-from inductor_debug.engine.notebooks.reading import place_of
 from inductor_debug.engine.selection.selection import words
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.run_report import CheckedFile, CheckResult, SkippedFile
+from inductor_debug.source.notebooks.reading import place_of
 
 SCHEMA = 1
 

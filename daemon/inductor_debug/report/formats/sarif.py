@@ -199,7 +199,7 @@ class SarifReport:
                 "artifactLocation": self._artifact(file.path),
                 "region": {"startLine": block.range.start.line + 1, "endLine": block.range.end.line + 1},
             },
-            "message": {"text": sentence_of(block)},
+            "message": {"text": sentence_of(block, file.path)},
         }
 
     def _uncovered(self, file: CheckedFile) -> list[dict[str, Any]]:

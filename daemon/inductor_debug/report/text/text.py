@@ -202,7 +202,7 @@ class TextReport:
             if remark(target)
         ]
         lines += [
-            self._styler.paint(f"    {printable(sentence_of(block))}", Role.FAINT)
+            self._styler.paint(f"    {printable(sentence_of(block, file.path))}", Role.FAINT)
             for target in file.report.targets
             for block in target.untaken
         ]

@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 from inductor_debug_schema import ConflictKind, ConflictSide, OperandFact, Related, ShapeConflict, TraceStep
 
+from inductor_debug.source.notebooks.reading import line_in_words
+
 _UNITS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("linear", "layer_norm", "rms_norm", "bilinear", "multi_head_attention_forward"), "features"),
@@ -129,8 +131,8 @@ def _dtype(facts: ShapeConflict) -> str:
     for operand in (left, right):
         step = operand.trace[0] if operand.trace else None
         if step is not None and step.place is not None and operand.expression and step.place != operand.place:
-            line = step.place.range.start.line + 1
-            return f"{told}; {_called(operand)} became {operand.dtype} at line {line}"
+            place = line_in_words(step.place.path, step.place.range.start.line)
+            return f"{told}; {_called(operand)} became {operand.dtype} at {place}"
     return told
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from inductor_debug_schema import Held, UntakenBlock
 
 from inductor_debug.rules.amounts import counted
+from inductor_debug.source.notebooks.reading import lines_in_words
 
 _BECAUSE: Mapping[Held, str] = MappingProxyType(
     {
@@ -31,30 +32,20 @@ def reason_of(block: UntakenBlock) -> str:
     return _BECAUSE[block.held].format(block.subject)
 
 
-def lines_of(block: UntakenBlock) -> str:
-    """`line 40` or `lines 31-33`, as people count them."""
-    first, last = block.range.start.line + 1, block.range.end.line + 1
-    return f"line {first}" if first == last else f"lines {first}-{last}"
+def sentence_of(block: UntakenBlock, path: str) -> str:
+    """`lines 31-33 did not run: `mask` is None`, in a sentence for one block of the file at `path`."""
+    return f"{lines_in_words(path, [block.range])} did not run: {reason_of(block)}"
 
 
-def sentence_of(block: UntakenBlock) -> str:
-    """`lines 31-33 did not run: `mask` is None`, in a sentence for one block."""
-    return f"{lines_of(block)} did not run: {reason_of(block)}"
-
-
-def summary_of(blocks: Sequence[UntakenBlock]) -> str:
+def summary_of(blocks: Sequence[UntakenBlock], path: str) -> str:
     """`2 branches not taken: lines 31-33, 40; `generate` not called`; empty where nothing was left out."""
     branches = [block for block in blocks if block.held is not Held.NOT_CALLED]
     methods = list(dict.fromkeys(block.subject for block in blocks if block.held is Held.NOT_CALLED))
     parts = []
     if branches:
-        places = [lines_of(block).partition(" ")[2] for block in branches]
-        shown = [*places[:_MOST_PLACES], *(["…"] if len(places) > _MOST_PLACES else [])]
-        several = len(branches) > 1 or "-" in places[0]
-        parts.append(
-            f"{counted(len(branches), 'branch', 'branches')} not taken: {'lines' if several else 'line'} "
-            f"{', '.join(shown)}"
-        )
+        places = lines_in_words(path, [block.range for block in branches[:_MOST_PLACES]])
+        more = ", …" if len(branches) > _MOST_PLACES else ""
+        parts.append(f"{counted(len(branches), 'branch', 'branches')} not taken: {places}{more}")
     if methods:
         shown = [f"`{name}`" for name in methods[:_MOST_METHODS]]
         left = len(methods) - len(shown)

@@ -9,12 +9,12 @@ from inductor_debug_schema import FileReport, Severity
 from inductor_debug_schema.commands.command_answers import CheckAnswer
 from inductor_debug_schema.commands.command_requests import AnyFileRequest, CheckRequest, EmptyRequest, FileRequest
 
-from inductor_debug.engine.notebooks.reading import cells_of
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.server.commands.calls import Call
 from inductor_debug.server.commands.ordering import file_of
 from inductor_debug.server.rpc.protocol import RequestError
 from inductor_debug.server.state.notebook_synchronisation import analyse
+from inductor_debug.source.notebooks.reading import cells_of
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server

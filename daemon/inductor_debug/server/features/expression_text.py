@@ -25,6 +25,7 @@ from inductor_debug.rules.words.break_words import details_of
 from inductor_debug.rules.words.conflict_words import sides_of, steps_of
 from inductor_debug.rules.words.cost_words import lines_of_cost
 from inductor_debug.rules.words.stage_names import stage_name
+from inductor_debug.source.notebooks.reading import place_of
 
 _FAMILIES = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 _DTYPE = re.compile(r"([a-z]+)(\d+)(.*)")
@@ -126,6 +127,8 @@ class Wording:
         if not self._markdown or step.place is None:
             return step.text
         start = step.place.range.start
+        if place := place_of(step.place.path, start.line):  # links into cells name no line
+            return f"{self._escaped(step.text)} ({place})"
         address = f"{Path(step.place.path).as_uri()}#L{start.line + 1},{start.character + 1}"
         return f"[{self._escaped(step.text)}]({address})"
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import CellLines, Position, Range
 
 from inductor_debug.engine.notebooks.cell_runs import CellRun, last_runs, python_text, with_run
-from inductor_debug.engine.notebooks.reading import Notebook, notebook_of, open_as
 from inductor_debug.server.state.text_outline import outline_of
+from inductor_debug.source.notebooks.reading import Notebook, notebook_of, open_as
 from inductor_debug.source.text_changes import difference
 
 
@@ -43,7 +43,7 @@ class _Area:
 
 @dataclass(slots=True)
 class OpenNotebook:
-    """One notebook. `order` are the URIs of its code cells from top to bottom.
+    """One notebook: its `cells` in Python, and in `order` the URIs of all cells from top to bottom.
 
     With `whole` the user has asked for a check of all cells, as they stand.
     """
@@ -65,7 +65,8 @@ class OpenNotebook:
         """The text to analyse: of what was run, or of all cells as they stand."""
         runs = self.runs
         if self.whole:
-            runs = tuple(CellRun(uri, number, self.cells[uri].text) for number, uri in enumerate(self.order))
+            code = filter(self.cells.__contains__, self.order)
+            runs = tuple(CellRun(uri, number, self.cells[uri].text) for number, uri in enumerate(code))
         numbers = {uri: number for number, uri in enumerate(self.order, 1)}
         notebook = notebook_of((numbers.get(run.cell, 0), python_text(run.text)) for run in runs)
         self._areas = {}
@@ -111,7 +112,7 @@ class OpenNotebook:
 
     def waiting(self) -> tuple[str, int] | None:
         """The first cell that nobody ran and that defines a module, and the line of it; None where all have run."""
-        for uri in self.order:
+        for uri in filter(self.cells.__contains__, self.order):
             outline = None if uri in self._areas else outline_of(python_text(self.cells[uri].text))
             if outline is not None and outline.modules:
                 return uri, outline.modules[0].line

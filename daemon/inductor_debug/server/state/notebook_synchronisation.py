@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from inductor_debug.engine.notebooks.cell_runs import CellRun
-from inductor_debug.engine.notebooks.reading import open_as
 from inductor_debug.server.state.editor_texts import EditorDocument, edited, well_formed
 from inductor_debug.server.state.notebook_cells import Cell, OpenNotebook
 from inductor_debug.server.state.synchronisation import path_of
+from inductor_debug.source.notebooks.reading import open_as
 
 if TYPE_CHECKING:
     from inductor_debug.server.state.server import Server
@@ -25,12 +25,11 @@ NOTEBOOK_TYPE = "jupyter-notebook"
 
 
 def sync_options() -> types.NotebookDocumentSyncOptions:
-    """Which notebooks we want to be told of: those in files, with cells in Python."""
+    """Which notebooks we want to be told of: those in files, with all cells, for people count all."""
     return types.NotebookDocumentSyncOptions(
         notebook_selector=[
             types.NotebookDocumentFilterWithNotebook(
-                notebook=types.NotebookDocumentFilterNotebookType(notebook_type=NOTEBOOK_TYPE, scheme="file"),
-                cells=[types.NotebookCellLanguage(language="python")],
+                notebook=types.NotebookDocumentFilterNotebookType(notebook_type=NOTEBOOK_TYPE, scheme="file")
             )
         ]
     )
@@ -67,7 +66,7 @@ def register(server: Server) -> None:
             return
         notebook = server.cells.known[said.uri] = OpenNotebook(said.uri, path)
         _texts(notebook, params.cell_text_documents)
-        notebook.order = _in_order(notebook, said.cells)
+        notebook.order = [cell.document for cell in said.cells]
         _take(notebook, filter(_has_run, said.cells))
         if notebook.runs:
             analyse(server, notebook)
@@ -83,7 +82,7 @@ def register(server: Server) -> None:
             array = cells.structure.array
             _texts(notebook, cells.structure.did_open or ())
             new = list(array.cells or ())
-            notebook.order[array.start : array.start + array.delete_count] = _in_order(notebook, new)
+            notebook.order[array.start : array.start + array.delete_count] = [cell.document for cell in new]
             told += filter(_has_run, new)
             for closed in cells.structure.did_close or ():
                 notebook.cells.pop(closed.uri, None)
@@ -119,10 +118,6 @@ def _texts(notebook: OpenNotebook, documents: Iterable[types.TextDocumentItem]) 
     for item in documents:
         if item.language_id == "python":
             notebook.cells[item.uri] = Cell(item.uri, item.version, well_formed(item.text))
-
-
-def _in_order(notebook: OpenNotebook, cells: Iterable[types.NotebookCell]) -> list[str]:
-    return [cell.document for cell in cells if cell.document in notebook.cells]
 
 
 def _has_run(said: types.NotebookCell) -> bool:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import bisect
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inductor_debug.engine.notebooks.magics import python_of
+from inductor_debug_schema import Range
+
+from inductor_debug.source.notebooks.magics import python_of
 
 SUFFIX = ".ipynb"
 LARGEST = 64 << 20
 """Bytes that a notebook file may have: pictures among its outputs count, though nobody reads them."""
 _PRELUDE = "display = print  # IPython's own, which no cell imports"
 _OPEN: dict[str, Notebook] = {}
-"""Notebooks that an editor has open, by path: what is analysed of them is not what is on disk."""
+"""Notebooks by path of which other text is analysed than is on disk: they are open in an editor, or in no file."""
 
 
 def is_notebook(path: str) -> bool:
@@ -99,16 +101,37 @@ def line_in_words(path: str, line: int) -> str:
     return str(place) if place is not None else f"line {line + 1}"
 
 
+def lines_in_words(path: str, areas: Iterable[Range]) -> str:
+    """`line 40`, `lines 31-33, 40`, `cell 3, lines 11-12 and cell 4, line 2`."""
+    found: dict[int | None, list[tuple[int, int]]] = {}
+    for area in areas:
+        place = place_of(path, area.start.line)
+        up = area.start.line - place.line if place is not None else 0
+        cell = place.cell if place is not None else None
+        found.setdefault(cell, []).append((area.start.line - up + 1, area.end.line - up + 1))
+    return " and ".join(f"cell {cell}, {_lines(lines)}" if cell else _lines(lines) for cell, lines in found.items())
+
+
+def _lines(areas: Sequence[tuple[int, int]]) -> str:
+    several = len(areas) > 1 or areas[0][0] != areas[0][1]
+    shown = (f"{first}" if first == last else f"{first}-{last}" for first, last in areas)
+    return f"{'lines' if several else 'line'} {', '.join(shown)}"
+
+
 def place_of(path: str, line: int) -> CellPlace | None:
     """The cell that a line (from 0) of the text of the notebook at `path` stands in; None in other files."""
-    notebook = _OPEN.get(path) or _on_disk(path)
+    notebook = _notebook_at(path)
     return notebook.place(line) if notebook is not None else None
 
 
 def cells_of(path: str) -> list[tuple[int, int]]:
     """The number of each code cell and the line (from 0) at which it begins in the text; none in other files."""
-    notebook = _on_disk(path)
+    notebook = _notebook_at(path)
     return list(zip(notebook.numbers, notebook.starts, strict=True)) if notebook is not None else []
+
+
+def _notebook_at(path: str) -> Notebook | None:
+    return _OPEN.get(path) or _on_disk(path)
 
 
 def _on_disk(path: str) -> Notebook | None:
