@@ -8,7 +8,7 @@ import * as vscode from "vscode";
 
 import type { BisectGuilty, BisectOptions } from "../../../shared_schema/generated/wire.js";
 import { accelerators } from "../accelerator/accelerator.js";
-import { revealPlace } from "../common/places.js";
+import { lineWordsOf, revealPlace } from "../common/places.js";
 import type { Action } from "../common/notifications.js";
 import { type OrderPages, pageIn, type PagesContext } from "../pages/orderPages.js";
 import { targetOf } from "../orders/subjects.js";
@@ -50,7 +50,7 @@ function optionsIn(given: unknown): BisectOptions | undefined {
 /** What one does next; the page has the commands for either side. */
 function actionsFor({ path, range }: Partial<BisectGuilty> = {}): Action[] {
   if (path == null || range == null) return [];
-  return [{ title: t("Go to {0}, line {1}", basename(path), range.start.line + 1), run: () => revealPlace({ path, range }, true) }];
+  return [{ title: t("Go to {0}, {1}", basename(path), lineWordsOf({ path, range })), run: () => revealPlace({ path, range }, true) }];
 }
 
 interface Ladder extends vscode.QuickPickItem {

@@ -3,17 +3,39 @@
 import * as vscode from "vscode";
 
 import type { CellLines, Location } from "../../../shared_schema/generated/wire.js";
+import type { ShownCell } from "../../webview/shared/cells.js";
 
 export function rangeOf({ range: { start, end } }: Location): vscode.Range {
   return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
 const notebookCells = new Map<string, readonly CellLines[]>();
+const changedCells = new vscode.EventEmitter<undefined>();
+
+/** Places in a notebook's file are in other cells than before. */
+export const onDidShowInCells = changedCells.event;
 
 /** From now on, places in an open notebook's file are in these cells; with none, they are in the file again. */
 export function showInCells(notebook: vscode.Uri, cells: readonly CellLines[]): void {
   if (cells.length > 0) notebookCells.set(notebook.fsPath, cells);
-  else notebookCells.delete(notebook.fsPath);
+  else if (!notebookCells.delete(notebook.fsPath)) return;
+  changedCells.fire(undefined);
+}
+
+/** The cells that places may be in, for pages, which know no notebooks. */
+export function shownCells(): ShownCell[] {
+  return [...notebookCells].flatMap(([path, cells]) => cells.flatMap(({ uri, start, lines }) => {
+    const cell = cellOf(vscode.Uri.parse(uri));
+    return cell ? [{ path, start, lines, number: cell.index + 1 }] : [];
+  }));
+}
+
+/** Where a position of a file, or of a cell, is in what is analysed; nowhere, where that knows nothing of it. */
+export function analysedPosition(uri: vscode.Uri, { line, character }: vscode.Position): { path: string; line: number; character: number } | undefined {
+  if (uri.scheme === "file") return { path: uri.fsPath, line, character };
+  const path = notebookOf(uri)?.uri.fsPath;
+  const cell = path === undefined ? undefined : notebookCells.get(path)?.find((each) => each.uri === uri.toString());
+  return path !== undefined && cell && line < cell.lines ? { path, line: cell.start + line, character } : undefined;
 }
 
 /** The document that shows a place, a file or a cell, and the range in it. */
@@ -82,6 +104,16 @@ export function analysedUri(uri: vscode.Uri): vscode.Uri {
 
 /** `line 12`, or `cell 3, line 2`. */
 export function lineWords(uri: vscode.Uri, line: number): string {
-  const cell = notebookOf(uri)?.getCells().find(({ document }) => document.uri.toString() === uri.toString());
+  const cell = cellOf(uri);
   return cell ? vscode.l10n.t("cell {0}, line {1}", cell.index + 1, line + 1) : vscode.l10n.t("line {0}", line + 1);
+}
+
+/** The same of a place that the daemon names. */
+export function lineWordsOf(place: Location): string {
+  const [uri, { start }] = shownPlace(place);
+  return lineWords(uri, start.line);
+}
+
+function cellOf(uri: vscode.Uri): vscode.NotebookCell | undefined {
+  return notebookOf(uri)?.getCells().find(({ document }) => document.uri.toString() === uri.toString());
 }

@@ -8,6 +8,7 @@ import type { Location } from "../../../shared_schema/generated/wire.js";
 import type { Depth, ToHost, ToPage } from "../../webview/graph/wire/messages.js";
 import type { PageState } from "../../webview/shared/state.js";
 import { isOutdated } from "../services/analyses.js";
+import { analysedPosition } from "../common/places.js";
 import type { Context } from "../services/context.js";
 import { measuredIn } from "../heat/measured.js";
 import { keyOf } from "../services/comparisons.js";
@@ -56,8 +57,8 @@ export class GraphPanel extends PageTab<Heard, ToPage> {
       vscode.workspace.onDidChangeConfiguration((change) => { if (change.affectsConfiguration("inductorDebug.accelerator", this.uri)) this.wanted = true; }),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections, kind }) => {
         const [selection] = selections;
-        if (kind === undefined || !selection || textEditor.document.uri.scheme !== "file") return;
-        void this.send({ type: "cursor", path: textEditor.document.uri.fsPath, line: selection.active.line, character: selection.active.character });
+        const place = kind === undefined || !selection ? undefined : analysedPosition(textEditor.document.uri, selection.active);
+        if (place) void this.send({ type: "cursor", ...place });
       }),
     );
   }

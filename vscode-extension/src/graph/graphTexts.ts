@@ -10,7 +10,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 
 import type { TextToOpen } from "../../webview/graph/wire/messages.js";
-import { sourceLink } from "../common/places.js";
+import { lineWordsOf, sourceLink } from "../common/places.js";
 import type { Subject } from "../server/protocol.js";
 
 const { t } = vscode.l10n;
@@ -95,7 +95,7 @@ export class Texts implements vscode.FileSystemProvider, vscode.DocumentLinkProv
       const { text, firstNonWhitespaceCharacterIndex: start, range } = document.lineAt(line);
       if (start >= text.length) return [];
       const link = new vscode.DocumentLink(range.with(new vscode.Position(line, start)), sourceLink(place));
-      link.tooltip = t("Go to line {0} of the source", place.range.start.line + 1);
+      link.tooltip = t("Go to {0} of the source", lineWordsOf(place));
       return [link];
     });
   }
@@ -104,7 +104,7 @@ export class Texts implements vscode.FileSystemProvider, vscode.DocumentLinkProv
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const place = this.known.get(document.uri.toString())?.text.links[0]?.place;
     if (!place) return [];
-    const title = t("Go to the source, line {0}", place.range.start.line + 1);
+    const title = t("Go to the source, {0}", lineWordsOf(place));
     return [new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), { title, command: "vscode.open", arguments: [sourceLink(place)] })];
   }
 

@@ -6,9 +6,10 @@
 import * as vscode from "vscode";
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { CellsMessage } from "../../webview/shared/cells.js";
 import type { Context } from "../services/context.js";
 import { messageOf } from "../orders/orders.js";
-import { revealPlace } from "../common/places.js";
+import { onDidShowInCells, revealPlace, shownCells } from "../common/places.js";
 import type { About } from "../services/activePages.js";
 import { type Page, pageOf } from "./pageHtml.js";
 
@@ -30,6 +31,7 @@ export abstract class PageTab<FromPage extends { readonly type: string }, ToPage
         this.receive(message).catch((error: unknown) => { context.notifications.answer(`${panel.title}: ${messageOf(error)}`); });
       }),
       panel.onDidDispose(() => { this.dispose(); }),
+      onDidShowInCells(() => { if (this.ready) void this.sendCells(); }),
     );
     this.load();
   }
@@ -54,11 +56,16 @@ export abstract class PageTab<FromPage extends { readonly type: string }, ToPage
     if (this.ready) await this.panel.webview.postMessage(message);
   }
 
+  private async sendCells(): Promise<void> {
+    await this.panel.webview.postMessage({ type: "cells", cells: shownCells() } satisfies CellsMessage);
+  }
+
   private async receive(message: FromPage | Common): Promise<void> {
     if (isCommon(message)) {
       if (message.type === "reveal") await revealPlace(message.place, message.focus);
       else {
         this.ready = true;
+        if (shownCells().length > 0) await this.sendCells();
         await this.filled();
       }
     } else await this.hear(message);

@@ -9,7 +9,7 @@ import { basename, dirname } from "node:path";
 import * as vscode from "vscode";
 
 import type { Context } from "../services/context.js";
-import { revealPlace } from "../common/places.js";
+import { isCell, lineWords, lineWordsOf, revealPlace } from "../common/places.js";
 import { messageOf } from "../orders/orders.js";
 import { saveNew } from "./reproFiles.js";
 import { findingWith } from "../orders/subjects.js";
@@ -186,7 +186,7 @@ function addressOf({ name, fingerprint }: Reproducer): vscode.Uri {
 
 function placeOf({ source }: Reproducer, range: vscode.Range | undefined): string {
   const name = basename(source.fsPath);
-  return range ? t("{0}, line {1}", name, range.start.line + 1) : name;
+  return range ? t("{0}, {1}", name, isCell(source) ? lineWords(source, range.start.line) : lineWordsOf({ path: source.fsPath, range })) : name;
 }
 
 /** The column that shows a document, so that what becomes of it stays there. */

@@ -8,12 +8,13 @@ import * as vscode from "vscode";
 
 import type { LineTensors } from "../../../shared_schema/generated/wire.js";
 import type { ToHost, ToPage } from "../../webview/tensors/messages.js";
+import type { CellsMessage } from "../../webview/shared/cells.js";
 import type { PageState } from "../../webview/shared/state.js";
 import { type Analysis, isBusy, isOutdated } from "../services/analyses.js";
 import type { Context } from "../services/context.js";
 import { messageOf } from "../orders/orders.js";
 import { pageOf } from "../pages/pageHtml.js";
-import { revealPlace } from "../common/places.js";
+import { onDidShowInCells, revealPlace, shownCells } from "../common/places.js";
 import { SessionState } from "../server/state.js";
 import { Asking } from "./asking.js";
 import { FollowedLine, type Line } from "./line.js";
@@ -44,6 +45,7 @@ export class TensorsView implements vscode.WebviewViewProvider, vscode.Disposabl
       this.followed.onDidChange(() => { this.soon(); }),
       analyses.onDidChange((changed) => { if (!changed || changed.toString() === this.followed.current?.uri.toString()) this.soon(); }),
       session.onDidChangeState(() => { this.soon(); }),
+      onDidShowInCells(() => { if (this.ready) void this.sendCells(); }),
       { dispose: () => { clearTimeout(this.rest); clearTimeout(this.patience); } },
     );
   }
@@ -75,6 +77,7 @@ export class TensorsView implements vscode.WebviewViewProvider, vscode.Disposabl
     switch (message.type) {
       case "ready":
         this.ready = true;
+        await this.sendCells();
         this.mark();
         await this.ask();
         return;
@@ -187,6 +190,10 @@ export class TensorsView implements vscode.WebviewViewProvider, vscode.Disposabl
 
   private tell(state: PageState): void {
     void this.send({ type: "state", state });
+  }
+
+  private async sendCells(): Promise<void> {
+    await this.view?.webview.postMessage({ type: "cells", cells: shownCells() } satisfies CellsMessage);
   }
 
   private async send(message: ToPage): Promise<void> {

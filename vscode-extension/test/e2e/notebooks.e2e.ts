@@ -3,7 +3,7 @@
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { drawnGraph } from "./graphFrame.js";
+import { drawnGraph, outlineRows } from "./graphFrame.js";
 import { installKernel, PYTHON, until, Workbench } from "./harness.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -103,7 +103,12 @@ test("graphs of what was run lead to the cells", async () => {
   await frame.locator('[aria-label="Outline"]').click();
   await frame.locator('[role="treeitem"]', { hasText: "linear" }).last().click();
   await until("the expression is selected in its cell", async () => (await cell("class Net").locator(".selected-text").count()) > 0);
+  await until("the details say where it is", async () => (await frame.locator(".details").innerText()).includes("model.ipynb, cell 2, line 10"));
+  await until("so does the line at the foot", async () => (await frame.locator(".status-text").innerText()) === "model.ipynb, cell 2, line 10");
   await window.screenshot("notebook-graph");
+  await cell("class Net").locator(lineOf("self.first(x)")).first().locator("span > span", { hasText: "first" }).first().click();
+  await until("the cursor in the cell lights up the nodes of its expression", async () => (await outlineRows(frame, ".related")).length > 0);
+  await window.screenshot("notebook-graph-cursor");
   await window.closeTab("Graph: Net");
 });
 

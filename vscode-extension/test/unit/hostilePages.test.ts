@@ -26,7 +26,8 @@ import { leadingOf, MapsError, readMaps, scaleOf, sliceOf, worstSlice } from "..
 import { blameGroups, multipleOf, opText, rankedNodes, relativeOf, short, sorted, typeText } from "../../webview/kerneldiff/model.js";
 import { readTold } from "../../webview/shared/wire.js";
 import { curvePoints, dimensionsOf, groupsOf, sticksOf, wasteOf } from "../../webview/tensors/model.js";
-import { placeText, summary } from "../../webview/tensors/texts.js";
+import { placeText } from "../../webview/shared/places.js";
+import { summary } from "../../webview/tensors/texts.js";
 import { fitting } from "./hostile.js";
 
 const GOLDEN = join(import.meta.dirname, "..", "..", "..", "shared_schema", "golden");

@@ -12,7 +12,8 @@ import { type Ask, Comparisons } from "../../src/services/comparisons.js";
 import { optionsIn } from "../../src/kernelDiff/kernelDiff.js";
 import { grown } from "../../webview/kerneldiff/growing.js";
 import { elementsOf, leadingOf, MapsError, readMaps, scaleOf, sliceOf, worstSlice } from "../../webview/kerneldiff/maps.js";
-import { blameGroups, placeOf, placeText, rankedNodes, relativeOf, short, sorted, typeText } from "../../webview/kerneldiff/model.js";
+import { placeText } from "../../webview/shared/places.js";
+import { blameGroups, placeOf, rankedNodes, relativeOf, short, sorted, typeText } from "../../webview/kerneldiff/model.js";
 
 const golden = readFileSync(join(import.meta.dirname, "..", "..", "..", "shared_schema", "golden", "ErrorMaps.maps"));
 

@@ -2,6 +2,7 @@
 
 import type { CompileTimeDocument } from "../../../shared_schema/generated/wire.js";
 import { button, element } from "../shared/dom.js";
+import { placeText } from "../shared/places.js";
 import { inPercent, inSeconds } from "../shared/figures.js";
 import { table } from "../shared/table.js";
 import { watchTheme } from "../shared/themes.js";
@@ -9,7 +10,7 @@ import { numberText, t } from "../shared/words.js";
 import { CompileTimeChart, nameOf, partColour } from "./compileTimeChart.js";
 import { type By, partsOf, rowsOf, type Slab, slabsOf } from "./compileTimeModel.js";
 import { compileWays } from "./compileWaysView.js";
-import { type Reveal, sourceLink, whereText } from "./places.js";
+import { type Reveal, sourceLink } from "./places.js";
 
 export class CompileTimeView {
   readonly element: HTMLElement;
@@ -69,7 +70,7 @@ export class CompileTimeView {
     const own = slab.seconds - slab.inner.reduce((sum, { seconds }) => sum + seconds, 0);
     const parts = [
       inSeconds(slab.seconds), inPercent(slab.seconds / this.shown.seconds), slab.part,
-      ...(slab.place ? [whereText(slab.place)] : []), ...(slab.inner.length > 0 && own > 0 ? [t("{0} of it on nothing inside", inSeconds(own))] : []),
+      ...(slab.place ? [placeText(slab.place)] : []), ...(slab.inner.length > 0 && own > 0 ? [t("{0} of it on nothing inside", inSeconds(own))] : []),
     ];
     this.said.replaceChildren(name, ` · ${parts.filter((part) => part !== "").join(" · ")}`);
   }
@@ -86,7 +87,7 @@ export class CompileTimeView {
     this.rows.replaceChildren(table(t("Where compiling {0} goes", this.shown.target), headers, rows.map(({ name, seconds, place, detail }) => ({
       cells: [
         inSeconds(seconds), inPercent(seconds / this.shown.seconds), place ? sourceLink(place, name, this.reveal) : element("code", {}, name), detail,
-        ...(where ? [place ? whereText(place) : ""] : []),
+        ...(where ? [place ? placeText(place) : ""] : []),
       ],
     }))));
   }

@@ -3,6 +3,7 @@
  * itself, put there by the daemon (`inductor_debug/report/charts/charts_html.py`).
  */
 
+import { hearOfCells } from "../shared/hearOfCells.js";
 import { setTranslations } from "../shared/words.js";
 import { App } from "./app.js";
 import type { Charts, ToHost, ToPage } from "./messages.js";
@@ -12,6 +13,7 @@ declare function acquireVsCodeApi(): { postMessage(message: ToHost): void };
 function start(): void {
   const translations = document.getElementById("translations")?.textContent ?? "";
   if (translations.trim() !== "") setTranslations(JSON.parse(translations) as Record<string, string>);
+  hearOfCells();
   if (typeof acquireVsCodeApi === "function") {
     const api = acquireVsCodeApi();
     const app = new App((message) => { api.postMessage(message); });

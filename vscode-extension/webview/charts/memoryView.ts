@@ -3,12 +3,13 @@
 import type { MemoryDocument } from "../../../shared_schema/generated/wire.js";
 import { amount } from "../shared/amounts.js";
 import { button, element, iconButton } from "../shared/dom.js";
+import { placeText } from "../shared/places.js";
 import { table } from "../shared/table.js";
 import { watchTheme } from "../shared/themes.js";
 import { numberText, t } from "../shared/words.js";
 import { bandAlpha, bandColour, MemoryChart } from "./memoryChart.js";
 import { type Band, bandsOf, type By, type Held, heldAt, operationsIn, SAVED } from "./memoryModel.js";
-import { type Reveal, sourceLink, whereText } from "./places.js";
+import { type Reveal, sourceLink } from "./places.js";
 
 export class MemoryView {
   readonly element: HTMLElement;
@@ -92,7 +93,7 @@ export class MemoryView {
     const type = `${piece.dtype}[${piece.shape.join(", ")}]`;
     return [
       amount(bytes), kindTexts().get(saved ? SAVED : piece.kind) ?? piece.kind, place ? sourceLink(place, made, this.reveal) : made,
-      place ? whereText(place) : piece.module, count > 1 ? `${type} ×${count}` : type, `${from} – ${until}`,
+      place ? placeText(place) : piece.module, count > 1 ? `${type} ×${count}` : type, `${from} – ${until}`,
     ];
   }
 }

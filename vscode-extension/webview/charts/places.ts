@@ -2,6 +2,7 @@
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import { element } from "../shared/dom.js";
+import { placeText } from "../shared/places.js";
 
 /** Leads to an expression; `focus` takes the keyboard there. */
 export type Reveal = (place: Location, focus: boolean) => void;
@@ -9,16 +10,11 @@ export type Reveal = (place: Location, focus: boolean) => void;
 const LONGEST = 80;
 
 export function sourceLink(place: Location, text: string, reveal: Reveal | undefined): HTMLElement {
-  const where = whereText(place);
+  const where = placeText(place);
   const said = shortened(text === "" ? where : text);
   if (!reveal) return element("code", { title: where }, said);
   const { path, range } = place;
   return element("button", { type: "button", class: "link", title: where, onclick: () => { reveal({ path, range }, true); } }, element("code", {}, said));
-}
-
-/** `model.py:12`. */
-export function whereText({ path, range }: Location): string {
-  return `${path.split(/[\\/]/u).at(-1) ?? path}:${range.start.line + 1}`;
 }
 
 /** The text in one line. */

@@ -2,10 +2,11 @@
 
 import type { RunProfileDocument, StepTime } from "../../../shared_schema/generated/wire.js";
 import { element } from "../shared/dom.js";
+import { placeText } from "../shared/places.js";
 import { inPercent, inSeconds } from "../shared/figures.js";
 import { type Header, table } from "../shared/table.js";
 import { numberText, t } from "../shared/words.js";
-import { type Reveal, shortened, sourceLink, whereText } from "./places.js";
+import { type Reveal, shortened, sourceLink } from "./places.js";
 import { kernelsOf, nameOfExpression, overBound, type Part, partsOf, placesOf, type ProfileBy, type ProfileColumn, type ProfileRow, profileRows, sortedProfile } from "./profileModel.js";
 
 const COLOURS = ["blue", "orange", "green", "purple", "red", "yellow"] as const;
@@ -70,7 +71,7 @@ export class ProfileView {
     const { row } = part;
     const [place] = row ? placesOf(row) : [];
     const name = nameOfPart(part);
-    this.said.replaceChildren(place ? sourceLink(place, name, this.reveal) : name, ` · ${inPercent(part.share)}`, ...(row ? [` · ${inSeconds(row.time.seconds)}`, ` · ${shortened(kernelsOf(row))}`] : []), ...(place ? [` · ${whereText(place)}`] : []));
+    this.said.replaceChildren(place ? sourceLink(place, name, this.reveal) : name, ` · ${inPercent(part.share)}`, ...(row ? [` · ${inSeconds(row.time.seconds)}`, ` · ${shortened(kernelsOf(row))}`] : []), ...(place ? [` · ${placeText(place)}`] : []));
   }
 
   private list(by: ProfileBy): void {
@@ -122,7 +123,7 @@ export class ProfileView {
   }
 
   private whereOf({ places }: ProfileRow): Node {
-    const shown = places.slice(0, MOST_PLACES).flatMap((place, at) => [at > 0 ? ", " : "", this.by === "expression" ? whereText(place) : sourceLink(place, whereText(place), this.reveal)]);
+    const shown = places.slice(0, MOST_PLACES).flatMap((place, at) => [at > 0 ? ", " : "", this.by === "expression" ? placeText(place) : sourceLink(place, placeText(place), this.reveal)]);
     return element("span", {}, ...shown, places.length > MOST_PLACES ? ` ${t("and {0} more", places.length - MOST_PLACES)}` : "");
   }
 }

@@ -3,11 +3,12 @@
 import type { CostBound, RooflineDocument } from "../../../shared_schema/generated/wire.js";
 import { amount } from "../shared/amounts.js";
 import { element } from "../shared/dom.js";
+import { placeText } from "../shared/places.js";
 import { inPercent, inSeconds, inThousands } from "../shared/figures.js";
 import { table } from "../shared/table.js";
 import { watchTheme } from "../shared/themes.js";
 import { numberText, t } from "../shared/words.js";
-import { type Reveal, shortened, sourceLink, whereText } from "./places.js";
+import { type Reveal, shortened, sourceLink } from "./places.js";
 import { RooflineChart, roofColour } from "./rooflineChart.js";
 import { type By, type Column, type CostRow, type Dot, dotsOf, intensityOf, nameOfOps, rowsOf, shareWithoutDots, sortedRows } from "./rooflineModel.js";
 import { placeOf } from "./rowPlaces.js";
@@ -68,7 +69,7 @@ export class RooflineView {
     const place = placeOf(row);
     if (chosen && place && this.reveal) this.reveal(place, focus);
     const name = row.text === "" ? nameOfOps(row) : row.text;
-    this.said.replaceChildren(place ? sourceLink(place, name, this.reveal) : element("code", {}, shortened(name)), row.backward ? ` ${t("(backward)")}` : "", ` · ${figuresOf(row.cost)}`, ...(place ? [` · ${whereText(place)}`] : []));
+    this.said.replaceChildren(place ? sourceLink(place, name, this.reveal) : element("code", {}, shortened(name)), row.backward ? ` ${t("(backward)")}` : "", ` · ${figuresOf(row.cost)}`, ...(place ? [` · ${placeText(place)}`] : []));
   }
 
   private list(by: By): void {
@@ -107,7 +108,7 @@ export class RooflineView {
     const said = element("span", { title: detail }, text, backward ? ` ${t("(backward)")}` : "");
     return [
       cost.seconds == null ? "–" : inSeconds(cost.seconds), cost.share == null ? "–" : inPercent(cost.share), cost.limited_by == null ? "" : roofText(cost.limited_by), inThousands(cost.operations),
-      amount(cost.crossing_bytes), numberText(Number(intensityOf(cost).toPrecision(3))), said, ...(where ? [place ? whereText(place) : ""] : []),
+      amount(cost.crossing_bytes), numberText(Number(intensityOf(cost).toPrecision(3))), said, ...(where ? [place ? placeText(place) : ""] : []),
     ];
   }
 }

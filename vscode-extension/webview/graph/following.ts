@@ -2,6 +2,7 @@
 
 import type { Kernel, Location, Position } from "../../../shared_schema/generated/wire.js";
 import type { Whole } from "./model/specs.js";
+import { lineText } from "../shared/places.js";
 import { t } from "../shared/words.js";
 import type { Scene } from "./canvas/scene.js";
 import { type Item, nodesBelow } from "./model/hierarchy.js";
@@ -108,7 +109,7 @@ export class Following {
     const { state } = this;
     this.revealed = place;
     this.host.send({ type: "reveal", place, focus });
-    state.say(t("{0}, line {1}", pathBeside(state.library.path, place.path), place.range.start.line + 1));
+    state.say(`${pathBeside(state.library.path, place.path)}, ${lineText(place)}`);
     if (this.host.kind !== "browser" || Object.keys(state.sources).length === 0) return;
     const codes = this.textsOnShow();
     const shown = codes.find(({ showsSource }) => showsSource) ?? (focus ? codes.at(-1) : undefined);

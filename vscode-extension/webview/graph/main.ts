@@ -4,6 +4,7 @@
  */
 
 import type { Finding } from "../../../shared_schema/generated/wire.js";
+import { hearOfCells } from "../shared/hearOfCells.js";
 import { setTranslations } from "../shared/words.js";
 import { App } from "./app.js";
 import { findHost } from "./wire/host.js";
@@ -27,6 +28,7 @@ function start(): void {
   const host = findHost();
   const translations = document.getElementById("translations")?.textContent ?? "";
   if (translations.trim() !== "") setTranslations(JSON.parse(translations) as Record<string, string>);
+  hearOfCells();
   const subject = document.getElementById("subject")?.textContent ?? "";
   if (subject !== "") host.write({ ...(host.read() as object | undefined), subject: JSON.parse(subject) as unknown }); // for a restart of VS Code
   const app = new App(host);

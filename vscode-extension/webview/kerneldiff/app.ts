@@ -4,6 +4,7 @@ import type { DiffDocument, DiffNode, DiffSegment, DiffTensor, DiffVerdict, Loca
 import { button, element } from "../shared/dom.js";
 import { ERROR_RANGES, errorLevel, type Level } from "../shared/heat.js";
 import { levelSign } from "../shared/heatView.js";
+import { placeText } from "../shared/places.js";
 import { StateView } from "../shared/stateView.js";
 import { t } from "../shared/words.js";
 import { growthChart, histogramChart } from "./charts.js";
@@ -12,7 +13,7 @@ import { heatmap } from "./heatmap.js";
 import { keepingPlaces } from "./keepingPlaces.js";
 import { type ErrorMap, MapsError, readMaps } from "./maps.js";
 import type { ToHost, ToPage } from "./messages.js";
-import { blameGroups, type Column, INFINITE, multipleOf, opText, type Placed, placeOf, placeText, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
+import { blameGroups, type Column, INFINITE, multipleOf, opText, type Placed, placeOf, type Ranked, rankedNodes, short, sorted, typeText } from "./model.js";
 import { facts, worst } from "./parts.js";
 import { type Header, table } from "../shared/table.js";
 

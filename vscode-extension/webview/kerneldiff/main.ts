@@ -1,5 +1,6 @@
 /** The entry of the KernelDiff page: says `ready`, and shows what the extension answers. */
 
+import { hearOfCells } from "../shared/hearOfCells.js";
 import { setTranslations } from "../shared/words.js";
 import { App } from "./app.js";
 import type { ToPage } from "./messages.js";
@@ -15,6 +16,7 @@ function start(): void {
   const api = acquireVsCodeApi();
   const translations = document.getElementById("translations")?.textContent ?? "";
   if (translations.trim() !== "") setTranslations(JSON.parse(translations) as Record<string, string>);
+  hearOfCells();
   const remember = (subject: unknown): void => { api.setState({ subject }); }; // for a restart of VS Code
   remember(JSON.parse(document.getElementById("subject")?.textContent ?? "null") as unknown);
   const app = new App((message) => { api.postMessage(message); });

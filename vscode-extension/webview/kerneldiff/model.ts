@@ -112,11 +112,6 @@ export function placeOf({ path, range }: Placed): Location | undefined {
   return path !== null && range !== null ? { path, range } : undefined;
 }
 
-/** `model.py:12`. */
-export function placeText({ path, range }: Location): string {
-  return `${path.split(/[/\\]/u).at(-1) ?? path}:${range.start.line + 1}`;
-}
-
 /** Three digits, whatever the size; a dash where there is nothing. */
 export function short(value: unknown): string {
   if (value === null || value === undefined) return "–";

@@ -2,6 +2,7 @@
 
 import { element } from "../shared/dom.js";
 import { StateView } from "../shared/stateView.js";
+import { hearOfCells } from "../shared/hearOfCells.js";
 import { setTranslations, t } from "../shared/words.js";
 import type { ToHost, ToPage } from "./messages.js";
 
@@ -11,6 +12,7 @@ function start(): void {
   const api = acquireVsCodeApi();
   const translations = document.getElementById("translations")?.textContent ?? "";
   if (translations.trim() !== "") setTranslations(JSON.parse(translations) as Record<string, string>);
+  hearOfCells();
   const content = element("main");
   const state = new StateView({
     cancel: () => { api.postMessage({ type: "cancel" }); },

@@ -5,6 +5,7 @@
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
 import { button, type Child, element } from "./dom.js";
+import { lineText } from "./places.js";
 import type { PageState } from "./state.js";
 import { t } from "./words.js";
 
@@ -45,7 +46,7 @@ export class StateView {
         ];
       case "failed": {
         const { place } = state;
-        const where = place && t("Go to line {0}", place.range.start.line + 1);
+        const where = place && t("Go to {0}", lineText(place));
         return [
           element("span", { class: "state-sign", "aria-hidden": true }, "✕"), element("strong", {}, state.what), element("span", { class: "state-why" }, state.why),
           place !== undefined && where !== undefined && button(where, place.path, () => { reveal(place); }, { class: "link" }), again,

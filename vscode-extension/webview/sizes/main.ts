@@ -4,6 +4,7 @@ import type { FreeSize, TargetSizes } from "../../../shared_schema/generated/wir
 import { amount } from "../shared/amounts.js";
 import { button, element } from "../shared/dom.js";
 import { StateView } from "../shared/stateView.js";
+import { hearOfCells } from "../shared/hearOfCells.js";
 import { setTranslations, t } from "../shared/words.js";
 import type { ToHost, ToPage } from "./messages.js";
 import { lastStep, presets, sizeAt, stepOf } from "./scale.js";
@@ -106,6 +107,7 @@ function start(): void {
   const api = acquireVsCodeApi();
   const translations = document.getElementById("translations")?.textContent ?? "";
   if (translations.trim() !== "") setTranslations(JSON.parse(translations) as Record<string, string>);
+  hearOfCells();
   const post = (message: ToHost): void => { api.postMessage(message); };
   const content = element("main");
   const state = new StateView({ cancel: () => { post({ type: "cancel" }); }, retry: () => { post({ type: "retry" }); }, reveal: (place) => { post({ type: "reveal", place, focus: true }); } });

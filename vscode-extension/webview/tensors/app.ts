@@ -2,6 +2,7 @@
 
 import type { LineTensors, MemoryPeak, TensorRow } from "../../../shared_schema/generated/wire.js";
 import { button, element } from "../shared/dom.js";
+import { lineText } from "../shared/places.js";
 import { StateView } from "../shared/stateView.js";
 import { numberText, t } from "../shared/words.js";
 import type { ToHost, ToPage } from "./messages.js";
@@ -118,7 +119,7 @@ export class TensorView {
     const legend = element("div", { class: "legend" }, ...kinds.map(([kind, bytes]) => element("span", {}, element("i", { class: `kind ${kind}`, "aria-hidden": true }), `${KINDS.get(kind)?.() ?? kind} ${bytesText(bytes)}`)));
     const at = (found: MemoryPeak): HTMLElement | undefined => {
       const { place } = found;
-      return place ? button(t("line {0}", place.range.start.line + 1), place.text, () => { this.send({ type: "reveal", place, focus: true }); }, { class: "link" }) : undefined;
+      return place ? button(lineText(place), place.text, () => { this.send({ type: "reveal", place, focus: true }); }, { class: "link" }) : undefined;
     };
     return element(
       "section", { class: "memory" },

@@ -1,5 +1,6 @@
 /** Begins the tensor view: translations, what was remembered, and the way to the extension. */
 
+import { hearOfCells } from "../shared/hearOfCells.js";
 import { setTranslations } from "../shared/words.js";
 import { type Remembered, TensorView } from "./app.js";
 import type { ToHost, ToPage } from "./messages.js";
@@ -9,6 +10,7 @@ declare function acquireVsCodeApi(): { postMessage(message: ToHost): void; getSt
 const api = acquireVsCodeApi();
 const translations = document.getElementById("translations")?.textContent ?? "";
 if (translations.trim() !== "") setTranslations(JSON.parse(translations) as Record<string, string>);
+hearOfCells();
 const view = new TensorView(
   (message) => { api.postMessage(message); },
   api.getState() ?? { order: "line", closed: ["saved", "parameter", "buffer"] },

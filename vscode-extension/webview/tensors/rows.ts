@@ -2,10 +2,11 @@
 
 import type { Location, TensorPlace, TensorRow } from "../../../shared_schema/generated/wire.js";
 import { button, type Child, element } from "../shared/dom.js";
+import { lineText, placeText } from "../shared/places.js";
 import { numberText, t } from "../shared/words.js";
 import { bytesText, dimensionsOf, wasteOf } from "./model.js";
 import { sticksPicture } from "./pictures.js";
-import { placeText, roleHint, roleText, summary } from "./texts.js";
+import { roleHint, roleText, summary } from "./texts.js";
 
 export interface Actions {
   readonly reveal: (place: Location, focus: boolean) => void;
@@ -45,7 +46,7 @@ function padding({ layout }: TensorRow): HTMLElement | undefined {
 }
 
 function details(row: TensorRow, { reveal }: Actions): HTMLElement {
-  const link = (place: TensorPlace): HTMLElement => element("div", {}, button(place.text || t("line {0}", place.range.start.line + 1), place.path, () => { reveal(place, true); }, { class: "link" }), element("span", { class: "faint" }, ` ${placeText(place)}${place.module ? ` · ${place.module}` : ""}`));
+  const link = (place: TensorPlace): HTMLElement => element("div", {}, button(place.text || lineText(place), place.path, () => { reveal(place, true); }, { class: "link" }), element("span", { class: "faint" }, ` ${placeText(place)}${place.module ? ` · ${place.module}` : ""}`));
   const reads = row.reads ?? [];
   const more = (row.read_count ?? 0) - reads.length;
   const fact = (name: string, ...value: Child[]): HTMLElement[] => [element("dt", {}, name), element("dd", {}, ...value)];

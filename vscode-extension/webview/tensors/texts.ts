@@ -1,6 +1,7 @@
 /** What is said of a tensor in words. Pure. */
 
-import type { TensorPlace, TensorRow } from "../../../shared_schema/generated/wire.js";
+import type { TensorRow } from "../../../shared_schema/generated/wire.js";
+import { placeText } from "../shared/places.js";
 import { t } from "../shared/words.js";
 import { bytesText, dimensionsOf } from "./model.js";
 
@@ -29,7 +30,3 @@ export function summary(row: TensorRow): string {
   ].join("\n");
 }
 
-/** `model.py:12` */
-export function placeText({ path, range }: TensorPlace): string {
-  return `${path.split(/[\\/]/u).at(-1) ?? path}:${range.start.line + 1}`;
-}

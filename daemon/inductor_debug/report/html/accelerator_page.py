@@ -27,6 +27,7 @@ from inductor_debug.report.html.markup import (
 )
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import counted
+from inductor_debug.source.notebooks.reading import line_in_words
 
 _ABOUT = "Captured once, judged for each. A number leads to its findings. What a profile does not say stays empty."
 
@@ -78,7 +79,7 @@ def _found(column: AcceleratorColumn, number: int, links: Links) -> Iterator[str
 
 
 def _line(finding: Finding, links: Links) -> str:
-    shown = f"{os.path.basename(finding.path)}, line {finding.range.start.line + 1}"
+    shown = f"{os.path.basename(finding.path)}, {line_in_words(finding.path, finding.range.start.line)}"
     return f"{links.to(text(shown), finding.path, finding.range)}: {text(finding.message)}"
 
 

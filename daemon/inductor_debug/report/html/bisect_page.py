@@ -23,6 +23,7 @@ from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.html.markup import Links, bullets, code, command, page, table, text
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.rules.amounts import in_seconds
+from inductor_debug.source.notebooks.reading import line_in_words
 
 _COLUMNS = ("Backend", "Adds", "Result", "Why", "Time", "Versions")
 _RUNNING = '<span class="going"><span class="state-spinner" aria-hidden="true"></span>running…</span>'
@@ -103,7 +104,7 @@ def _guilty(guilty: BisectGuilty, links: Links) -> Iterable[tuple[str, str]]:
     )
     yield from (row for row in rows if row[1])
     if guilty.path is not None and guilty.range is not None:
-        shown = f"{os.path.basename(guilty.path)}, line {guilty.range.start.line + 1}"
+        shown = f"{os.path.basename(guilty.path)}, {line_in_words(guilty.path, guilty.range.start.line)}"
         yield "Expression", links.to(text(shown), guilty.path, guilty.range)
     elif guilty.path is not None:
         yield "Expression", text(os.path.basename(guilty.path))

@@ -15,6 +15,7 @@ from inductor_debug.report.html.markup import Links, bullets, chooses_values, co
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.transfer_words import kind_of, rounded_told, values_told
 from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.source.notebooks.reading import line_in_words
 
 MOST_ROWS = 1000
 """Rows of one page; a browser would take seconds for more."""
@@ -112,7 +113,7 @@ def _change(transfer: TransferRow, links: Links) -> str:
     if example is not None:
         words += f"; {example.before} at {example.index} becomes {example.after}"
     if path is not None:
-        words += f" ({os.path.basename(path)}{'' if line is None else f', line {line + 1}'})"
+        words += f" ({os.path.basename(path)}{'' if line is None else f', {line_in_words(path, line)}'})"
     return f"{_name(transfer, links)}: {text(words)}"
 
 

@@ -3,6 +3,7 @@
 import type { Kernel, Listing, Location } from "../../../../shared_schema/generated/wire.js";
 import type { Whole } from "../model/specs.js";
 import { button, element, iconButton } from "../../shared/dom.js";
+import { lineText } from "../../shared/places.js";
 import { buildView } from "./buildView.js";
 import { unfusedView } from "./unfusedView.js";
 import { highlight, type Token } from "../../shared/highlight.js";
@@ -146,7 +147,7 @@ export class CodeView {
     if (!kernel) return [];
     const lines = new Map(kernel.places.map((place) => [`${place.path}:${place.range.start.line}`, place]));
     const places = [...lines.values()].slice(0, 4).map((place) => {
-      const name = t("line {0}", place.range.start.line + 1);
+      const name = lineText(place);
       return button(name, t("Go to the source: {0}", place.path), () => { this.events.reveal(place); this.events.lightKernel(kernel); }, { class: "link" });
     });
     return [button(kernel.nodes.length === 1 ? t("1 node") : t("{0} nodes", kernel.nodes.length), t("Light up its nodes"), () => { this.events.lightKernel(kernel); }, { class: "link" }), ...places];
@@ -159,7 +160,7 @@ export class CodeView {
     for (let line = first; line < last; line += 1) {
       const place = this.linked.get(line);
       const number = element("span", { class: "number" }, String(line + 1));
-      const row = element("div", { class: ["line", this.lit.has(line) && "lit", place && "linked"].filter(Boolean).join(" "), "data-line": line, title: place ? t("Go to line {0} of the source", place.range.start.line + 1) : undefined }, number);
+      const row = element("div", { class: ["line", this.lit.has(line) && "lit", place && "linked"].filter(Boolean).join(" "), "data-line": line, title: place ? t("Go to {0} of the source", lineText(place)) : undefined }, number);
       for (const { kind, text } of this.tokens[line] ?? []) row.append(kind === "plain" ? text : element("span", { class: `token-${kind}` }, text));
       row.style.top = `${line * LINE}px`;
       rows.push(row);

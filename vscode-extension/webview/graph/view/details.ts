@@ -2,6 +2,7 @@
 
 import type { Location } from "../../../../shared_schema/generated/wire.js";
 import { button, element } from "../../shared/dom.js";
+import { lineText, nameOf as fileOf, placeText } from "../../shared/places.js";
 import { numberText, t } from "../../shared/words.js";
 import { type Item, nodesBelow, type Scope } from "../model/hierarchy.js";
 import { SIGNS } from "../../shared/heat.js";
@@ -152,7 +153,7 @@ export class Details {
     const titles = { bytes: t("Most bytes written"), flops: t("Most operations"), bound: t("Longest at least"), error: t("Largest errors") };
     if (rows.length === 0) return [element("h3", {}, titles[metric]), element("p", { class: "note" }, metric === "error" ? t("No operation of this graph was measured.") : t("Nothing is known of this graph."))];
     const items = rows.map(({ node, title, module, nodes, place, level, text }) => {
-      const name = place && `${place.path.split(/[\\/]/u).at(-1) ?? ""}:${place.range.start.line + 1}`;
+      const name = place && placeText(place);
       return element("li", {},
         element("span", { class: "sign", "aria-hidden": "true" }, SIGNS[level]),
         button(title, word(table.ops, node), () => { this.events.select(node); }, { class: "link" }),
@@ -168,9 +169,7 @@ export class Details {
   }
 
   private source(place: Location): HTMLElement {
-    const name = place.path.split(/[\\/]/u).at(-1) ?? place.path;
-    const text = t("{0}, line {1}", name, place.range.start.line + 1);
-    return button(text, t("Go to the source: {0}", place.path), () => { this.events.reveal(place); }, { class: "link" });
+    return button(`${fileOf(place)}, ${lineText(place)}`, t("Go to the source: {0}", place.path), () => { this.events.reveal(place); }, { class: "link" });
   }
 
   private list(table: GraphTable, title: string, nodes: readonly number[]): Node[] {
