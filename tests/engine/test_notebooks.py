@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inductor_debug.report.file_names import FileNames
 from inductor_debug.source.notebooks.magics import python_of
-from inductor_debug.source.notebooks.reading import NotebookError, read_notebook
+from inductor_debug.source.notebooks.reading import Notebook, NotebookError, lines_in_words, open_as, read_notebook
+from inductor_debug_schema import Position, Range
 
 
 def notebook(*cells: tuple[str, Any], **more: Any) -> bytes:
@@ -26,6 +29,22 @@ def test_code_cells_make_one_text_and_lines_know_their_cells() -> None:
     assert str(read.place(lines.index("y = x"))) == "cell 3, line 1"
     assert read.place(0) is None
     assert "Title" not in read.text
+
+
+def test_reports_name_the_cell_of_a_line(tmp_path: Path) -> None:
+    """As it is on disk, also after that has changed, or as an editor has it open."""
+    path = tmp_path / "net.ipynb"
+    names = FileNames(str(tmp_path), str(tmp_path))
+    path.write_bytes(notebook(("code", "x = 1\ny = 2")))
+    assert [names.at(str(path), line) for line in (0, 2)] == ["net.ipynb:1", "net.ipynb: cell 1, line 2"]
+    path.write_bytes(notebook(("markdown", "# A title"), ("code", "x = 1\ny = 2")))
+    assert names.at(str(path), 2) == "net.ipynb: cell 2, line 2"
+    open_as(str(path), Notebook("…", (1, 3), (7, 4)))
+    areas = [Range(Position(first, 0), Position(last, 4)) for first, last in ((1, 1), (2, 2), (3, 5))]
+    assert lines_in_words(str(path), areas) == "cell 7, lines 1, 2 and cell 4, lines 1-3"
+    open_as(str(path), None)
+    assert names.at(str(path), 2) == "net.ipynb: cell 2, line 2"
+    assert names.at(str(tmp_path / "net.py"), 2) == "net.py:3"
 
 
 @pytest.mark.parametrize(

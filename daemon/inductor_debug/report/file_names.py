@@ -1,7 +1,7 @@
 """How to name a file in a report.
 
 People get the path as they gave it, or one relative to where they are; CI services get one relative to the repository,
-with forward slashes. Nothing here touches a file but to look for the repository's root.
+with forward slashes. Nothing here touches a file but to look for the repository's root and for a notebook's cells.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from urllib.parse import quote
+
+from inductor_debug.source.notebooks.reading import place_of
 
 
 class FileNames:
@@ -22,6 +24,11 @@ class FileNames:
     def shown(self, path: str) -> str:
         """As given, else relative to the working folder if below it, else absolute."""
         return self.given.get(path) or below(path, self.working_folder) or path
+
+    def at(self, path: str, line: int) -> str:
+        """`model.py:12` of a line (from 0), `models.ipynb: cell 3, line 5` of a notebook's."""
+        place = place_of(path, line)
+        return f"{self.shown(path)}: {place}" if place is not None else f"{self.shown(path)}:{line + 1}"
 
     def in_repository(self, path: str) -> str | None:
         """Relative to the repository's root with forward slashes, or None for a file outside it."""

@@ -59,4 +59,4 @@ def memory_chart(documents: Sequence[MemoryDocument], places: FileNames) -> str:
 
 def _line(document: MemoryDocument, places: FileNames) -> str:
     assert document.place is not None
-    return f" at {places.shown(document.place.path)}:{document.place.range.start.line + 1}"
+    return f" at {places.at(document.place.path, document.place.range.start.line)}"

@@ -120,7 +120,7 @@ def _name(row: ExpressionCost, places: FileNames) -> str:
     backward = " (backward)" if row.backward else ""
     if row.path is None or row.range is None:
         return f"outside of the project{backward}"
-    return f"{places.shown(row.path)}:{row.range.start.line + 1}{backward}"
+    return f"{places.at(row.path, row.range.start.line)}{backward}"
 
 
 def _below(document: CostDocument, counted: Sequence[ExpressionCost]) -> str:

@@ -72,7 +72,7 @@ class CompileTimeText:
         assert row.path is not None
         assert row.range is not None
         operations = f"  [{counted(row.nodes, 'operation')}]" if row.nodes else ""
-        return f"{self._places.shown(row.path)}:{row.range.start.line + 1}  {one_line(row.text)}{operations}"
+        return f"{self._places.at(row.path, row.range.start.line)}  {one_line(row.text)}{operations}"
 
     def _tried(self, tried: CompileTrials) -> Iterator[str]:
         """Other ways to compile, what they took, and what to write for those that save much."""

@@ -70,7 +70,7 @@ class GraphText:
         return f"  {self._paint(where, Role.PLACE)}  {self._paint(printable(text), Role.FRAME)}"
 
     def _where(self, place: Location) -> str:
-        return f"{self._places.shown(place.path)}:{place.range.start.line + 1}"
+        return self._places.at(place.path, place.range.start.line)
 
     def _node(self, node: GraphNode) -> str:
         arguments = ", ".join([*(f"%{name}" for name in node.inputs), *([node.detail] if node.detail else [])])

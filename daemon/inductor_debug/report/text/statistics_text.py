@@ -85,7 +85,7 @@ class StatisticsText:
 
     def _place(self, path: str | None, area: Range | None) -> str:
         """`model.py:12`; nothing where there is no place."""
-        return f"{self._places.shown(path)}:{area.start.line + 1}" if path is not None and area is not None else ""
+        return self._places.at(path, area.start.line) if path is not None and area is not None else ""
 
 
 def _amount(count: int) -> str:

@@ -127,7 +127,7 @@ def _peak(peak: MemoryPeak, places: FileNames) -> str:
 
 
 def _place(place: TensorPlace, places: FileNames) -> str:
-    return f"{places.shown(place.path)}:{place.range.start.line + 1}"
+    return places.at(place.path, place.range.start.line)
 
 
 def _cut(words: str, width: int = _WIDEST) -> str:

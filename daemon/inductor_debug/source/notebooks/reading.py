@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bisect
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from inductor_debug_schema import Range
@@ -138,10 +140,16 @@ def _on_disk(path: str) -> Notebook | None:
     if not is_notebook(path):
         return None
     try:
-        with open(path, "rb") as file:
-            return read_notebook(file.read(LARGEST))
+        status = os.stat(path)
+        return _read(path, status.st_mtime_ns, status.st_size)
     except (OSError, NotebookError):
         return None
+
+
+@lru_cache(maxsize=4)
+def _read(path: str, _changed: int, _size: int) -> Notebook:
+    with open(path, "rb") as file:
+        return read_notebook(file.read(LARGEST))
 
 
 def _language(document: dict[str, Any]) -> str:
