@@ -14,7 +14,7 @@ import { type Analysis, isBusy, isOutdated } from "../services/analyses.js";
 import type { Context } from "../services/context.js";
 import { messageOf } from "../orders/orders.js";
 import { pageOf } from "../pages/pageHtml.js";
-import { onDidShowInCells, revealPlace, shownCells } from "../common/places.js";
+import { analysedPosition, analysedUri, isCell, onDidShowInCells, revealPlace, shownCells } from "../common/places.js";
 import { SessionState } from "../server/state.js";
 import { Asking } from "./asking.js";
 import { FollowedLine, type Line } from "./line.js";
@@ -43,7 +43,7 @@ export class TensorsView implements vscode.WebviewViewProvider, vscode.Disposabl
     this.disposables.push(
       this.asking, this.followed,
       this.followed.onDidChange(() => { this.soon(); }),
-      analyses.onDidChange((changed) => { if (!changed || changed.toString() === this.followed.current?.uri.toString()) this.soon(); }),
+      analyses.onDidChange((changed) => { if (!changed || changed.toString() === analysedLine(this.followed.current)?.uri.toString()) this.soon(); }),
       session.onDidChangeState(() => { this.soon(); }),
       onDidShowInCells(() => { if (this.ready) void this.sendCells(); }),
       { dispose: () => { clearTimeout(this.rest); clearTimeout(this.patience); } },
@@ -114,7 +114,7 @@ export class TensorsView implements vscode.WebviewViewProvider, vscode.Disposabl
 
   private async ask(): Promise<void> {
     if (!this.ready || this.view?.visible !== true) return;
-    const line = this.followed.current;
+    const line = analysedLine(this.followed.current);
     if (!line) {
       this.nothing({ kind: "empty", why: t("Put the cursor into a line of a Python file: the tensors that are alive there are shown here.") });
       return;
@@ -199,4 +199,11 @@ export class TensorsView implements vscode.WebviewViewProvider, vscode.Disposabl
   private async send(message: ToPage): Promise<void> {
     if (this.ready) await this.view?.webview.postMessage(message);
   }
+}
+
+/** A line where the daemon knows it: one of a cell is one of its notebook's text. */
+function analysedLine(followed: Line | undefined): Line | undefined {
+  if (!followed || !isCell(followed.uri)) return followed;
+  const place = analysedPosition(followed.uri, new vscode.Position(followed.line, 0));
+  return place && { uri: analysedUri(followed.uri), line: place.line };
 }

@@ -21,6 +21,13 @@ export function lineText(place: Location): string {
   return cell ? t("cell {0}, line {1}", cell.number, line - cell.start + 1) : t("line {0}", line + 1);
 }
 
+/** The same where it stands first. */
+export function lineTitle(place: Location): string {
+  const cell = cellOf(place);
+  const { line } = place.range.start;
+  return cell ? t("Cell {0}, line {1}", cell.number, line - cell.start + 1) : t("Line {0}", line + 1);
+}
+
 /** `model.py:12`, or `model.ipynb, cell 3, line 2`. */
 export function placeText(place: Location): string {
   return cellOf(place) ? `${nameOf(place)}, ${lineText(place)}` : `${nameOf(place)}:${place.range.start.line + 1}`;

@@ -2,7 +2,7 @@
 
 import type { LineTensors, MemoryPeak, TensorRow } from "../../../shared_schema/generated/wire.js";
 import { button, element } from "../shared/dom.js";
-import { lineText } from "../shared/places.js";
+import { lineText, lineTitle } from "../shared/places.js";
 import { StateView } from "../shared/stateView.js";
 import { numberText, t } from "../shared/words.js";
 import type { ToHost, ToPage } from "./messages.js";
@@ -94,7 +94,7 @@ export class TensorView {
     return element(
       "header", {},
       element("div", { class: "where" },
-        button(t("Line {0}", shown.line + 1), t("Go to the line"), () => { this.send({ type: "reveal", place, focus: true }); }, { class: "link" }),
+        button(lineTitle(place), t("Go to the line"), () => { this.send({ type: "reveal", place, focus: true }); }, { class: "link" }),
         element("code", { class: "source" }, this.text.trim()),
         this.pinned && button(t("pinned"), t("Follow the cursor again"), () => { this.send({ type: "unpin" }); }, { class: "pinned" })),
       element("div", { class: "call" },
@@ -102,7 +102,7 @@ export class TensorView {
         element("span", { class: "function" }, shown.function ?? ""),
         module !== "" && element("span", { class: "module" }, module),
         calls > 1 && element("span", { class: "stepper" }, step(call - 1, "‹", t("The run before")), t("call {0} of {1}", call + 1, calls), step(call + 1, "›", t("The next run")))),
-      after && element("div", { class: "faint" }, t("The line runs no operation: this is what line {0} left.", (shown.start_line ?? 0) + 1)),
+      after && element("div", { class: "faint" }, t("The line runs no operation: this is what {0} left.", lineText({ path: shown.path, range: { start: { line: shown.start_line ?? 0, character: 0 }, end: place.range.end } }))),
       element("div", { class: "outdated-mark", role: "status" }, t("of an earlier text")),
     );
   }
