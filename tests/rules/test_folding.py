@@ -91,6 +91,26 @@ def test_a_constant_that_nobody_declared_is_told_where_it_is_used() -> None:
     assert only(tape.judge(), "dtype").range.start.line == 5
 
 
+def test_constants_of_one_function_that_are_float64_have_one_cause() -> None:
+    tape = Tape()
+    x = tape.input("x", 4)
+    for line in (5, 9):
+        constant = tape.origin("constant", "", tape.tensor(4, dtype="float64"))
+        tape.op("mul.Tensor", [x, constant], tape.tensor(4, dtype="float64"), frames=at(line))
+    found = [finding for finding in tape.judge("cuda") if finding.rule == "float64"]
+    assert [(finding.range.start.line, finding.cause) for finding in found] == [
+        (5, "constants in forward"),
+        (9, "constants in forward"),
+    ]
+
+
+def test_float64_without_elements_is_no_finding() -> None:
+    tape = Tape()
+    empty = tape.origin("constant", "", tape.tensor(0, dtype="float64"))
+    tape.op("mul.Tensor", [tape.input("x", 1), empty], tape.tensor(0, dtype="float64"))
+    assert "float64" not in [finding.rule for finding in tape.judge("cuda")]
+
+
 def test_an_input_that_nothing_touches_is_no_finding() -> None:
     tape = Tape()
     tape.input("x", 4, dtype="float64")

@@ -36,9 +36,7 @@ _OF_THE_FUNCTION = frozenset(
     }
 )
 """Causes that lie in the function alone: wherever it is called is one thing to learn."""
-_FOR_ITSELF = frozenset(
-    {BreakCause.PRINT, BreakCause.LOGGING, BreakCause.WARNING, BreakCause.DEBUGGER, BreakCause.VALUE}
-)
+_FOR_ITSELF = frozenset({BreakCause.PRINT, BreakCause.LOGGING, BreakCause.WARNING, BreakCause.DEBUGGER})
 """Causes that an edit at the place mends, which what is told with another one would lose."""
 
 
@@ -211,8 +209,9 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
         return facts.function
     if cause in _FOR_ITSELF or cause is BreakCause.BRANCH or not within:
         return ""
-    idiom = "" if cause is BreakCause.NUMPY else f" {facts.function or facts.inside}"
-    return f"{cause.value} {facts.registry_id}{idiom}{within}"
+    if cause in (BreakCause.NUMPY, BreakCause.VALUE):
+        return f"{cause.value}{within}"  # by which call does not matter
+    return f"{cause.value} {facts.registry_id} {facts.function or facts.inside}{within}"
 
 
 def _severity(facts: GraphBreak, raw: RawBreak) -> Severity:

@@ -12,7 +12,7 @@ from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, Trouble, fold_inherited
 from inductor_debug.rules.recording import operators
-from inductor_debug.rules.recording.ops import Op, TensorMeta
+from inductor_debug.rules.recording.ops import Op, Origin, TensorMeta
 
 _DOUBLE = {"float64": Trouble("float64"), "complex128": Trouble("complex128")}
 _NARROWER = frozenset({"float32", "float16", "bfloat16"})
@@ -62,6 +62,16 @@ class Float64Rule(Constraint):
             if not any(_computes(run.recording.ops[index]) for index in root.covers):
                 root.covers.clear()
 
+    def cause(self, found: Sequence[Root]) -> str:
+        """The function that constants come into: a graph break shows the same array again where the rest takes it."""
+        [first, *_] = found
+        if not all(isinstance(root.cause, Origin) and root.cause.kind == "constant" for root in found):
+            return ""
+        frames = [frame for origin in first.origins for frame in origin.frames]
+        frames += [frame for use in first.uses for frame in use.frames]
+        function = next((frame.function for frame in frames if frame.location == first.place), "")
+        return f"constants in {function.rpartition('.')[2]}" if function else ""
+
     def facts(self, found: Sequence[Root], profile: Profile) -> UnwantedDtype:
         """The dtypes that are wider than the model."""
         return UnwantedDtype(list(dict.fromkeys(root.subject for root in found)))
@@ -73,8 +83,8 @@ class Float64Rule(Constraint):
 
 
 def _trouble_of(meta: TensorMeta) -> Trouble | None:
-    """Tensors without dimensions widen nothing, so they do not count."""
-    return _DOUBLE.get(meta.dtype) if meta.shape else None
+    """Tensors without dimensions widen nothing, and those without elements cost nothing, so they do not count."""
+    return _DOUBLE.get(meta.dtype) if meta.shape and 0 not in meta.shape else None
 
 
 def _asked_for(root: Root) -> bool:
