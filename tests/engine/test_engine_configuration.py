@@ -74,6 +74,17 @@ def test_the_nearest_pyproject_with_our_table_holds(tmp_path: Path) -> None:
     assert settings.project_root == str(inner)
 
 
+def test_a_set_up_file_inside_of_a_package_builds_an_extension_and_makes_no_project(tmp_path: Path) -> None:
+    inner, tools = tmp_path / "models" / "ops", tmp_path / "tools"
+    for folder in (inner, tools):
+        folder.mkdir(parents=True)
+        (folder / "setup.py").touch()
+    (tmp_path / "models" / "__init__.py").touch()
+    (tmp_path / ".git").mkdir()
+    assert resolve(tmp_path, "", "models/ops/attention.py").project_root == str(tmp_path)
+    assert resolve(tmp_path, "", "tools/model.py").project_root == str(tools)
+
+
 def test_a_given_configuration_file_replaces_the_nearest(tmp_path: Path) -> None:
     other = tmp_path / "ci.toml"
     other.write_text("[tool.inductor-debug]\ntimeout = 9\n")

@@ -292,6 +292,7 @@ ASKED = {
     "the first text that it is compared with": ("given in ['LSTM', 'GRU']", "'LSTM'"),
     "a key of the table that it is looked up in": ("{'relu': 1, 'gelu': 2}[given]", "'relu'"),
     "a dict of what is asked of it": ("nn.Linear(given['width'], given['depth'])", "{'width': 64, 'depth': 2}"),
+    "a dict where only a dict will do": ("[given[2]] + [int(key) for key, value in given.items()]", "{}"),
     "a configuration": (
         "nn.Linear(given.width, given.depth)",
         "__import__('types').SimpleNamespace(width=64, depth=2)",

@@ -970,3 +970,77 @@ class Positions(nn.Module):
 """
     job = told(tmp_path, text)
     assert not findings(job)
+
+
+def test_a_function_of_autograd_in_the_style_that_torch_no_longer_runs_is_told_where_it_is_called(
+    tmp_path: Path,
+) -> None:
+    text = """
+import torch
+from torch import nn
+
+class Sign(torch.autograd.Function):
+    def forward(self, x):
+        return x.sign()
+
+    def backward(self, gradient):
+        return gradient
+
+class Net(nn.Module):
+    def __init__(self, width=16):
+        super().__init__()
+        self.project = nn.Linear(width, 8)
+
+    def forward(self, x):
+        return self.project(Sign()(x))
+"""
+    [finding] = findings(told(tmp_path, text))
+    assert finding.severity is Severity.ERROR
+    assert expression(text, finding).startswith("Sign()(x)")
+
+
+FITTING = {
+    "a table of the constructor's": """
+class Model(nn.Module):
+    def __init__(self, fields):
+        super().__init__()
+        self.table = nn.Embedding(sum(fields), 16)
+        self.offsets = np.cumsum(fields)
+
+    def forward(self, x):
+        return self.table(x + x.new_tensor(self.offsets).unsqueeze(0))
+""",
+    "stacks of two inputs": """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.score = nn.Linear(32, 1)
+
+    def forward(self, values, keys):
+        count = values.numel() // values.size(0) // values.size(-1)
+        weight = self.score(torch.tanh(keys.view(-1, count, 32)).view(-1, 32)).view(-1, count)
+        return torch.bmm(weight.softmax(1).unsqueeze(1), values.view(-1, count, values.size(-1)))
+""",
+    "a state of more dimensions than what is first tried": """
+class Cell(nn.Module):
+    def __init__(self, size=(16, 16), channels=8, width=32):
+        super().__init__()
+        self.size, self.width = size, width
+        self.gates = nn.Conv2d(channels + width, 2 * width, 3, padding=1)
+        self.state = nn.Conv2d(channels + width, width, 3, padding=1)
+
+    def forward(self, inputs, state=None):
+        if state is None:
+            state = torch.zeros(inputs.size(1), self.width, *self.size)
+        for x in inputs:
+            update, reset = self.gates(torch.cat((x, state), 1)).sigmoid().split(self.width, dim=1)
+            state = (1 - update) * state + update * self.state(torch.cat((x, reset * state), 1)).tanh()
+        return state
+""",
+}
+
+
+@pytest.mark.parametrize("what", FITTING)
+def test_what_fits_other_sizes_of_the_same_is_left_alone(what: str, tmp_path: Path) -> None:
+    events = told(tmp_path, "import numpy as np\nimport torch\nfrom torch import nn\n" + FITTING[what])
+    assert [finding.message for finding in findings(events) if finding.rule in ("capture-error", "fixed-size")] == []

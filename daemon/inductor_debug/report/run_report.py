@@ -256,7 +256,7 @@ class Renderer(Protocol):
 
 
 _LACKING = "import-error"
-_AT_ONE_PLACE = frozenset({"capture-error", "graph-break"})
+_AT_ONE_PLACE = frozenset({"capture-error", "graph-break", "import-error"})
 _FAULTS_OF_THE_CODE = frozenset({"capture-error", "import-error", "syntax-error"})
 _LIMITS = frozenset({"timeout", "out-of-memory"})
 _FAULTS_OF_THE_RUN = frozenset(

@@ -35,7 +35,7 @@ from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import NotInferableError, refuse_headless, why_not_found
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
-from inductor_debug.capture.inference.search.input_search import MOST_RUNS, MOST_SECONDS, NotFound, search
+from inductor_debug.capture.inference.search.input_search import MOST_RUNS, NotFound, search, settling_ends
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.rendering import (
@@ -371,7 +371,7 @@ class Inference:
                 proven = certain or not (way.construction.invented or judgement.because)
                 blame = Blame(proven, because=judgement.because)
                 return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
-            found = settled(trials, judgement.runs, time.process_time() + MOST_SECONDS)
+            found = settled(trials, judgement.runs, settling_ends())
         avoided = self._avoided(trials, way, found.guess)
         if isinstance(avoided, Found):
             found = avoided
@@ -397,7 +397,7 @@ class Inference:
         """A kept call that runs, with the sizes that are free by now: an edit may have freed some."""
         if found.free.issuperset(found.guess.used_sizes()):
             return found
-        return settled(trials, found.guess, time.process_time() + MOST_SECONDS)
+        return settled(trials, found.guess, settling_ends())
 
     def _answered(self, number: int, way: Way, found: Found, trials: Trials, since: str = "") -> InferredCall:
         plan = functools.partial(self._plan, trials.subject, way)

@@ -18,7 +18,8 @@ from inductor_debug.engine.settings.settings import ConfigurationError
 
 FILE_NAME = "pyproject.toml"
 _PREFIX = "tool.inductor-debug."
-_ROOT_MARKS = (FILE_NAME, ".git", "setup.py")
+_ROOT_MARKS = (FILE_NAME, ".git")
+_SET_UP = "setup.py"
 
 
 class Pyprojects:
@@ -67,9 +68,23 @@ def project_root(path: str, workspace_folders: tuple[str, ...]) -> str:
     if around:
         return max(around, key=len)
     for folder in _folders_above(path):
-        if any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS):
+        if _is_marked(folder) or (os.path.exists(os.path.join(folder, _SET_UP)) and not _is_of_a_package(folder)):
             return folder
     return path if os.path.isdir(path) else os.path.dirname(path)
+
+
+def _is_marked(folder: str) -> bool:
+    return any(os.path.exists(os.path.join(folder, mark)) for mark in _ROOT_MARKS)
+
+
+def _is_of_a_package(folder: str) -> bool:
+    """Whether a folder belongs to a package of the project around it: its `setup.py` builds an extension of that."""
+    packaged = False
+    for each in _folders_above(folder):
+        if _is_marked(each):
+            return packaged
+        packaged = packaged or os.path.exists(os.path.join(each, "__init__.py"))
+    return False
 
 
 def _is_inside(path: str, folder: str) -> bool:

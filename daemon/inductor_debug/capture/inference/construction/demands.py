@@ -272,6 +272,8 @@ class _Reader:
         ):
             if node.attr in names:
                 self.claim(node.value, role)
+                if node.attr in ("items", "keys", "values"):
+                    self.claim(node.value, "keyed")
                 return
         if not node.attr.startswith("__"):
             self.claim(node.value, "configuration")

@@ -126,7 +126,7 @@ def _suggested(name: str, annotation: str, known: dict[str, Any], alternative: i
 
 def _asked(name: str, alternative: int, demand: Demand) -> Any:
     """A value that does what the code asks of it."""
-    if "mapping" in demand.roles and "sequence" not in demand.roles:
+    if "keyed" in demand.roles or ("mapping" in demand.roles and "sequence" not in demand.roles):
         return {key: constructor_value(key, "", {}, alternative, inner) for key, inner in demand.fields.items()}
     if (
         "flag" in demand.roles

@@ -201,5 +201,5 @@ def _chance(
         return ""
     if follow[0] and comes[0] and one.function in _LAYERS and one.rows > 1:
         return "what is the batch there becomes features of a layer"
-    alone = follow[0] != follow[1] and comes[follow.index(True)]
+    alone = follow[0] != follow[1] and comes[follow.index(True)] and not one.is_of_stacks
     return "what is the batch there is multiplied with features" if alone and one.function in _PRODUCTS else ""

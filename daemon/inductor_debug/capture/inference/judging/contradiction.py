@@ -131,7 +131,7 @@ class _Case:
             if is_further(outcome, best):
                 return Judgement(furthest=outcome)
             refused = self._noted(guess, outcome, first, is_size=is_size)
-            if refused is not None and guess in meeting and refused.is_past(first):
+            if refused is not None and self._is_past(refused, first, is_met=guess in meeting, is_size=is_size):
                 return Judgement(furthest=outcome)
         if not self._is_exhausted(first):
             return Judgement()
@@ -140,6 +140,13 @@ class _Case:
             certain = certain and not self._hangs_on_a_size()
             return Judgement(blamed=best if certain else None, has_facts=False)
         return self._by_sizes()
+
+    @staticmethod
+    def _is_past(refused: RefusedCall, first: RefusedCall, *, is_met: bool, is_size: bool) -> bool:
+        """Whether what refused the first call does not refuse another one, which only has wrong sizes by now."""
+        return (is_met and refused.is_past(first)) or (
+            not is_size and first.is_about_rank and refused.function == first.function and refused.is_about_sizes
+        )
 
     def _by_count(self) -> Judgement:
         """Something is unpacked into more or fewer names than it has parts, with every call that comes there."""

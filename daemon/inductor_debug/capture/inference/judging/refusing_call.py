@@ -29,8 +29,8 @@ class RefusedCall:
 
     `sources` tells for each tensor that it was given which tensors of the call that was computed from, by number; those
     of none are the model's parameters, buffers and constants, or made of those. `shapes` are theirs, `declared` the
-    sizes that they got of the model by broadcasting, or by picking with an index of its own. `kind` is the type of what
-    it raised. `is_doubtful` says that there are no facts, and that other inputs may be taken.
+    sizes that they got of the model by broadcasting, by picking with an index of its own, or of its data. `kind` is the
+    type of what it raised. `is_doubtful` says that there are no facts, and that other inputs may be taken.
     """
 
     function: str
@@ -99,6 +99,16 @@ class RefusedCall:
         left, right = (len(known.get(side.operand, ())) for side in (self.conflict.left, self.conflict.right))
         sources = self.sources_of_sides
         return left != right and all(sources) and sources[0].isdisjoint(sources[1])
+
+    @property
+    def is_of_stacks(self) -> bool:
+        """Whether it is how many matrices there are that differs, and no size of a matrix."""
+        right = self.conflict.right if self.conflict is not None else None
+        if self.conflict is None or right is None:
+            return False
+        known = dict(enumerate(self.shapes))
+        sides = (self.conflict.left, right)
+        return all(side.dim is not None and side.dim < len(known.get(side.operand, ())) - 2 for side in sides)
 
     @property
     def left_shape(self) -> tuple[int, ...]:
@@ -197,6 +207,8 @@ class _Watch(SourceWatch):
     def _sizes_made(self, function: Any, args: Any, result: Any) -> frozenset[int]:
         """Sizes that a result has of the model: of dimensions that were one, and of an index that no input made."""
         name = str(getattr(function, "__name__", ""))
+        if name == "new_tensor" and isinstance(result, torch.Tensor):
+            return frozenset() if self.sources_of(result) else frozenset(result.shape)
         if name in _BROADENING and isinstance(result, torch.Tensor):
             before = tuple(args[0].shape)
             after = tuple(result.shape)

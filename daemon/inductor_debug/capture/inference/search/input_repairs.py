@@ -437,9 +437,9 @@ def _ranks_raised(guess: Guess) -> Iterator[Guess]:
     alike = [(name, spec) for name, spec in guess.tensors() if spec.dtype == "float32" and spec.dims]
     for more in (1, -1) if len(alike) > 1 else ():
         together = guess
-        for name, spec in alike:
+        for name, spec in alike if all(0 < len(spec.dims) + more <= 5 for _, spec in alike) else ():
             together = replaced(together, name, spec, of_rank(spec, len(spec.dims) + more))
-        if all(0 < len(spec.dims) + more <= 5 for _, spec in alike):
+        if together != guess:
             yield together
 
 

@@ -1,6 +1,7 @@
 """The search for inputs: the likeliest call first, then what its failures suggest, the furthest runs first.
 
-Bounded by runs and by time; which sizes of the call that runs are free is found out by `dynamic_dims`.
+Bounded by runs and by work, so that every machine finds the same; which sizes of the call that runs are free is found
+out by `dynamic_dims`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ from inductor_debug.capture.inference.values.guarded_execution import SideEffect
 from inductor_debug.capture.tensors.fake_mode import is_limitation
 
 MOST_RUNS = 400
-MOST_SECONDS = 1.0
+MOST_WORK = 12_000
+"""Calls of modules that a search makes, most of them for what a run takes by itself: about a second's."""
+MOST_SECONDS = 4.0
+"""For what takes long in few calls of modules: nearly no search gets there, as it would end elsewhere every time."""
+_SETTLING_SECONDS = 1.0
 _LEAST_RUNS = 32
 """Trials that are made of a model however long each takes."""
 _BRANCHES = 48
@@ -96,7 +101,7 @@ def search(
         is_evident: whether a failure is the code's own, whatever it is called with: other calls are then tried for a
             while only, because they may not come that way.
         runs: most trials.
-        seconds: most time of the processor, so that a busy machine does not change what is found.
+        seconds: most time of the processor, for what takes long in few calls of modules.
     """
     started = time.process_time()
     precision = precision_of(trials.subject)
@@ -111,7 +116,12 @@ def search(
     evident, lasting = False, True
     runs += trials.runs
     least = trials.runs + _LEAST_RUNS
-    while waiting and trials.runs < runs and (trials.runs < least or time.process_time() - started < seconds):
+    work = trials.work + MOST_WORK
+
+    def spent() -> bool:
+        return trials.work >= work or time.process_time() - started >= seconds
+
+    while waiting and trials.runs < runs and (trials.runs < least or not spent()):
         before, cost, _, guess, parent = heapq.heappop(waiting)
         if guess in queue.ran:
             continue
@@ -126,11 +136,12 @@ def search(
             break
         if outcome.error is None:
             guess = _in_fewer_rounds(trials, guess, time.process_time() - begun)
-            return settled(trials, with_agreeing_dtypes(trials, guess, plan), started + seconds)
+            return settled(trials, with_agreeing_dtypes(trials, guess, plan), settling_ends())
         unsupported = isinstance(outcome.error, NotImplementedError)
         if isinstance(outcome.error, SideEffectError) or (is_limitation(outcome.error) and not unsupported):
-            # Other guesses change nothing about it; a lower rung of the ladder may.
-            return NotFound(outcome.error, trials.runs, time.process_time() - started, best=outcome)
+            # Other guesses change nothing about it; a lower rung of the ladder may, and begins where this one got to.
+            furthest = outcome if best is None or outcome.progress >= best.progress else best
+            return NotFound(outcome.error, trials.runs, time.process_time() - started, best=furthest)
         alike = ends[outcome.progress, outcome.raised.kind]
         alike.append(outcome)
         if len(alike) == _ENDS_BEFORE_MENDING:
@@ -138,7 +149,7 @@ def search(
             further = mended(trials, alike[0], lambda guess: _may_be_meant(guess, plan()))
             if further.error is None:
                 guess = _in_fewer_rounds(trials, further.guess, time.process_time() - begun)
-                return settled(trials, with_agreeing_dtypes(trials, guess, plan), started + seconds)
+                return settled(trials, with_agreeing_dtypes(trials, guess, plan), settling_ends())
             rank = tuple(-number for number in further.progress)
             if queue.takes(further.guess, rank):
                 heapq.heappush(waiting, (rank, 0, next(numbers), further.guess, None))
@@ -159,9 +170,13 @@ def search(
             heapq.heappush(waiting, (rank, cost + order + apart, next(numbers), following, outcome))
     if best is not None:
         stuck.update([place] if (place := _place(best, trials.subject)) else [])
-    spent = time.process_time() - started
     error = best.error if best is not None else None
-    return NotFound(error, trials.runs, spent, lasting, best, evident)
+    return NotFound(error, trials.runs, time.process_time() - started, lasting, best, evident)
+
+
+def settling_ends() -> float:
+    """When finding out which sizes of a call are free has to end, in seconds of the processor."""
+    return time.process_time() + _SETTLING_SECONDS
 
 
 def _in_fewer_rounds(trials: Trials, guess: Guess, found_in: float) -> Guess:

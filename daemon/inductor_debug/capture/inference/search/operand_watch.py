@@ -47,7 +47,9 @@ class SourceWatch(TorchFunctionMode):
                 self.error = error
                 self.refuses(function, args, kwargs, given, error)
             raise
-        sources = Sources().union(*map(self.sources_of, given))
+        # `x.new_tensor(data)` has nothing of `x` but its dtype and device.
+        owners = given[1:] if getattr(function, "__name__", "") == "new_tensor" else given
+        sources = Sources().union(*map(self.sources_of, owners))
         if sources:
             # What works in place adds to what its tensor came of.
             made = tensors_within(result)

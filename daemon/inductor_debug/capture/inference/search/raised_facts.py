@@ -40,7 +40,7 @@ _WRONG_CALL = re.compile(
     r"(?:missing \d+ required|takes (?:\d+|from)|got (?:an unexpected|multiple values|some positional))"
 )
 _WRONG_SUPER = re.compile(r"TypeError: super\(type, obj\): obj .*must be an instance or subtype of type")
-_REMOVED = re.compile(r"RuntimeError: This function .*\bremoved\b")
+_REMOVED = re.compile(r"RuntimeError: (This function .*\bremoved\b|Legacy autograd function\b)")
 _WANTS_MAPPING = re.compile(r"has no attribute '(items|keys)'|string indices")
 _WANTS_SEQUENCE = re.compile(
     r"must be (a )?tuple|cannot be unpacked|not iterable|'tuple' object|'list' object|list of|tuple of|as element"
@@ -155,7 +155,7 @@ class Raised:
 
     @property
     def is_removed(self) -> bool:
-        """Whether a function of torch's does nothing any more but say so."""
+        """Whether a function of torch's does nothing any more but say so, or a way to write one is no longer run."""
         return _REMOVED.match(self.text) is not None
 
     @property

@@ -29,6 +29,8 @@ from inductor_debug.capture.running.python_state import PythonState
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.tensors.fake_mode import is_fake
 
+_WORK_OF_A_RUN = 50
+"""What a run costs beside its modules, in calls of modules: both take about the same on every machine."""
 _NOT_WATCHED: AbstractContextManager[Any] = contextlib.nullcontext()
 
 
@@ -79,6 +81,8 @@ class Trials:
         self._build = build
         self.subject = build()
         self.runs = 0
+        self.work = 0
+        """What the runs took, counted in calls of modules, so that it is the same on every machine."""
         self.success: Guess | None = None
         """The last call that ran."""
         self._lazy = _is_lazy(self.subject)
@@ -167,6 +171,7 @@ class Trials:
 
     def _run(self, guess: Guess, call: Callable[[Any, Guess], None]) -> TrialOutcome:
         self._stack, self._completed = [], 0
+        self.work += _WORK_OF_A_RUN
         subject = self.fresh() if self._used and not self._materialised else self.subject
         self._used = True
         state = PythonState(subject if isinstance(subject, nn.Module) else None, subject)
@@ -189,6 +194,7 @@ class Trials:
             subject(*args, **kwargs)
 
     def _enter(self, module: nn.Module, args: Any) -> None:
+        self.work += 1
         self._stack.append((module, args, None))
 
     def _leave(self, module: nn.Module, args: Any, output: Any) -> None:
