@@ -1,10 +1,8 @@
 """The wire: every type that crosses a process border of inductor-debug, as plain dataclasses.
 
-The daemon, its workers and (through generated code) the editor agree on these and on nothing else. The package uses
-only the standard library, because workers load it inside the user's own interpreter.
-
-Here are the types that every process needs. What few need is imported from its own module, so that nobody waits for it:
-the server's commands (`commands`) and the documents of `analyze` (`answers`).
+The daemon, its workers and (through generated code) the editor agree on these and on nothing else. It uses only the
+standard library, because workers load it in the user's interpreter. What few need is imported from its own module, so
+that nobody waits for it: the server's commands (`commands`) and the documents of `analyze` (`answers`).
 """
 
 from inductor_debug_schema.accelerator_entries import (
