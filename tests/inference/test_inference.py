@@ -307,6 +307,44 @@ CLASSES = {
                     x = layer(x)
                 return x
     """,
+    "left f32[batch, 24], right f32[batch, 12]": """
+        class Inner(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = nn.Linear(24, 8), nn.Linear(12, 8)
+            def forward(self, left, right, scale=None):
+                return self.first(left) * self.second(right)
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = nn.ModuleDict({"main": Inner()})
+            def forward(self, *args, **kwargs):
+                return self.inner["main"](*args, **kwargs)
+    """,
+    "x f32[batch, 24], bound f32[batch, 12]": """
+        class Base(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = nn.Linear(24, 8), nn.Linear(12, 8)
+            def forward(self, x, bound):
+                return self.first(x) * self.second(bound)
+        class Model(Base):
+            def forward(self, x, **kwargs):
+                return super().forward(x, **kwargs)
+    """,
+    "source f32[batch, 24], target f32[batch, 12]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = nn.Linear(24, 8), nn.Linear(12, 8)
+            def forward(self, *args, **kwargs):
+                mode = kwargs.get("mode", "forward")
+                if "mode" in kwargs:
+                    del kwargs["mode"]
+                return getattr(self, "_" + mode)(*args, **kwargs)
+            def _forward(self, source, target):
+                return self.first(source) * self.second(target)
+    """,
     "pair (f32[batch, s1], f32[batch, s1])": """
         def halves(pair):
             first, second = pair

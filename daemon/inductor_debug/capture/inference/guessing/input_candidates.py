@@ -19,6 +19,7 @@ from torch import nn
 from inductor_debug.capture.inference.guessing import object_arguments
 from inductor_debug.capture.inference.guessing.constant_arguments import constants
 from inductor_debug.capture.inference.guessing.extents import sized_plan
+from inductor_debug.capture.inference.guessing.handed_on import HandedOn, handed_on, optional_keys
 from inductor_debug.capture.inference.guessing.made_states import made_by
 from inductor_debug.capture.inference.guessing.shaping import fits, ordered, tidy
 from inductor_debug.capture.inference.guessing.written_shapes import (
@@ -47,6 +48,8 @@ from inductor_debug.capture.runtime import foreign
 
 _KINDS = inspect.Parameter
 _MOST_ELEMENTS = 8
+_DEEPEST = 4
+"""How often what is given is followed from one function to the next that it is handed on to."""
 
 
 class NoSignatureError(TypeError):
@@ -65,19 +68,43 @@ def plan_for(subject: Any, hints: tuple[int, ...] = (), given: Mapping[str, int]
         NoSignatureError: it has no signature.
     """
     owner = subject if isinstance(subject, nn.Module) else None
-    function = subject.forward if owner is not None else subject
+    parameters, open_ended = _parameters(subject.forward if owner is not None else subject, owner, given or {})
+    if not any(item.required for item in parameters) and parameters:
+        _require_one(parameters)
+    plan = sized_plan(parameters, owner, hints)
+    plan.open_ended = open_ended
+    return plan
+
+
+def _parameters(
+    function: Any, owner: nn.Module | None, given: Mapping[str, int], deeper: int = _DEEPEST
+) -> tuple[list[Parameter], bool]:
+    """The arguments of a function, and whether there may be any number more.
+
+    Raises:
+        NoSignatureError: it has no signature.
+    """
     signature = foreign.signature_of(function)
     if signature is None:
         raise NoSignatureError("it has no signature")
-    reader = _Reader(function, owner, given or {})
+    reader = _Reader(function, owner, given)
+    handed, others, others_more = _handed_on(reader, function, owner, given, deeper)
     parameters: list[Parameter] = []
-    skipped = False
+    skipped = open_ended = False
     for item in signature.parameters.values():
         if item.kind is _KINDS.VAR_KEYWORD:
             parameters += reader.named(item)
+            known = {parameter.name for parameter in parameters}
+            by_name = handed is not None and handed.by_name
+            parameters += [replace(other, keyword=True) for other in others if by_name and other.name not in known]
             continue
         required = item.default is _KINDS.empty
         if item.kind is _KINDS.VAR_POSITIONAL:
+            if handed is not None and handed.by_position:
+                parameters += [other for other in others if other.required and not other.keyword]
+                open_ended = others_more
+                continue
+            open_ended = True
             required = not any(known.required for known in parameters)
             if required:
                 parameters += reader.variadic(item)
@@ -87,11 +114,25 @@ def plan_for(subject: Any, hints: tuple[int, ...] = (), given: Mapping[str, int]
         candidates = list(dict.fromkeys([*made, *reader.candidates(item)]))
         parameters.append(Parameter(item.name, candidates, keyword, required, made, reader.written(item.name)))
         skipped = skipped or not required
-    if not any(item.required for item in parameters) and parameters:
-        _require_one(parameters)
-    plan = sized_plan(parameters, owner, hints)
-    plan.open_ended = any(item.kind is _KINDS.VAR_POSITIONAL for item in signature.parameters.values())
-    return plan
+    return parameters, open_ended
+
+
+def _handed_on(
+    reader: _Reader, function: Any, owner: nn.Module | None, given: Mapping[str, int], deeper: int
+) -> tuple[HandedOn | None, list[Parameter], bool]:
+    """What is called with all that a function is given, what that takes besides, and whether it takes any number."""
+    handed = handed_on(reader.tree, function, owner) if deeper else None
+    if handed is None:
+        return None, [], False
+    try:
+        takes, more = _parameters(handed.called, handed.owner, given, deeper - 1)
+    except NoSignatureError:
+        return None, [], False
+    positional = [item for item in takes if not item.keyword][handed.before :]
+    named = [item for item in takes if item.keyword]
+    own = {item.arg for item in reader.tree.args.args} if reader.tree is not None else set()
+    taken = handed.named | own
+    return handed, [item for item in (*positional, *named) if item.name not in taken], more
 
 
 def _require_one(parameters: list[Parameter]) -> None:
@@ -170,8 +211,8 @@ class _Reader:
     def named(self, parameter: inspect.Parameter) -> list[Parameter]:
         """Arguments for `**inputs`: those that are looked up in it."""
         parts = self.usages.get(parameter.name, Usage()).parts
-        keys = [key for key in parts if isinstance(key, str)]
-        return [Parameter(key, [self._element(key, parts[key])], True, True) for key in keys]
+        keys, optional = [key for key in parts if isinstance(key, str)], optional_keys(self.tree)
+        return [Parameter(key, [self._element(key, parts[key])], True, key not in optional) for key in keys]
 
     def _tensors(self, name: str, usage: Usage, annotation: ast.expr | None, text: str) -> list[TensorSpec]:
         dtype = argument_names.dtype_in(text)
