@@ -38,6 +38,8 @@ _OF_THE_FUNCTION = frozenset(
 """Causes that lie in the function alone: wherever it is called is one thing to learn."""
 _FOR_ITSELF = frozenset({BreakCause.PRINT, BreakCause.LOGGING, BreakCause.WARNING, BreakCause.DEBUGGER})
 """Causes that an edit at the place mends, which what is told with another one would lose."""
+_COMPREHENSIONS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
+"""What Python 3.11 and before call the functions that they make of expressions."""
 
 
 @dataclass
@@ -197,7 +199,9 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
 
     Most are one thing to mend where they follow each other in one function: three tensors under one mask.
     """
-    cause, within = facts.breaks_by, f" in {bare_name(frames[0].function)}" if frames else ""
+    names = (bare_name(frame.function) for frame in frames)
+    function = next((name for name in names if name not in _COMPREHENSIONS), "")
+    cause, within = facts.breaks_by, f" in {function}" if function else ""
     if cause in (BreakCause.RECURRENT, BreakCause.HOOK):
         return str(cause.value)
     if cause is BreakCause.BRANCH and frames:

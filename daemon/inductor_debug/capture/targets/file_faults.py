@@ -103,8 +103,8 @@ def raised_finding(
     if broken is not None:
         return replace(_finding("environment", broken, location, target, related), cause="library")
     if isinstance(error, ImportError):
-        library = error.name if isinstance(error, ModuleNotFoundError) else None
-        return replace(_finding("import-error", _import_words(error), location, target, related), cause=library or "")
+        lacking = _finding("import-error", _import_words(error), location, target, related)
+        return replace(lacking, cause=_what_is_lacking(error))
     if isinstance(error, SystemExit):
         return _finding("capture-error", _exit_words(error, what), location, target, related)
     if is_limitation(error):
@@ -126,6 +126,16 @@ def raised_finding(
     told = with_unknown_name(finding, missing)
     without_place = told.message != finding.message and location == fallback
     return replace(told, message=f"{told.message} ({what})") if without_place else told
+
+
+def _what_is_lacking(error: ImportError) -> str:
+    """The library that is not there, or what a library has not; nothing where an import ends in the user's own code.
+
+    What is imported in a circle has as many names as ways lead to it, so that its place says more.
+    """
+    if isinstance(error, ModuleNotFoundError):
+        return error.name or ""
+    return str(error) if error.name and "partially initialized" not in str(error) else ""
 
 
 def passed_over_finding(error: Exception, request: JobRequest, sources: SourceMap) -> Finding:

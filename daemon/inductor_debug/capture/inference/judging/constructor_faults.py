@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from inductor_debug.capture.inference.construction import signatures
@@ -12,6 +13,7 @@ from inductor_debug.capture.inference.values.guarded_execution import SideEffect
 
 _OF_CODE = (TypeError, ValueError, AssertionError, RuntimeError, LookupError, ArithmeticError)
 """What a constructor that is given nothing raises by its own fault; other exceptions speak of files and machines."""
+_COLLECTIONS = (dict, list, tuple, set)
 _PLAIN = (bool, int, float, str, list, tuple, dict, set)
 """Types whose attributes no machine changes."""
 
@@ -39,4 +41,9 @@ def is_constructors_fault(error: BaseException, kind: Any, made: Construction, n
 def _asks_for_nothing(kind: Any) -> bool:
     """Whether a class can be built without arguments, and none of its defaults stands for something missing."""
     parameters = signatures.parameters(kind) if isinstance(kind, type) else None
-    return parameters is not None and all(item.default not in (None, item.empty) for item in parameters)
+    return parameters is not None and not any(_is_missing(item.default) for item in parameters)
+
+
+def _is_missing(default: Any) -> bool:
+    """Whether a default is none, or is there to be replaced: None, or a collection with nothing in it."""
+    return default is None or default is inspect.Parameter.empty or (type(default) in _COLLECTIONS and not default)
