@@ -1010,6 +1010,21 @@ class Model(nn.Module):
     def forward(self, x):
         return self.table(x + x.new_tensor(self.offsets).unsqueeze(0))
 """,
+    "a loss that is given what a list has": """
+class Model(nn.CrossEntropyLoss):
+    def forward(self, *inputs):
+        outputs, target = tuple(inputs)
+        return super().forward(*[*list(outputs), target])
+""",
+    "keys of a table that is empty by default": """
+class Model(nn.Module):
+    def __init__(self, settings={}):
+        super().__init__()
+        self.layer = nn.Linear(8, settings["outer"]["width"])
+
+    def forward(self, x):
+        return self.layer(x)
+""",
     "stacks of two inputs": """
 class Model(nn.Module):
     def __init__(self):

@@ -24,10 +24,13 @@ from torch.utils import backend_registration
 KINDS = ("cuda", "mps", "xpu", "hpu", "npu", "mtia", "ipu", "spyre")
 _CPU = torch.device("cpu")
 _TYPES_OF_CUDA = "torch.cuda."
-_MENTION = re.compile(rf"\b(?:{'|'.join(KINDS)})\b")
+_MENTION = re.compile(
+    rf"\b(?:{'|'.join(KINDS)}|get_device|local_rank|gpu\w*)\b|\.to\(\s*(?:\d|\w*rank\b)|\bdevice\s*=\s*\d"
+)
 _NAMED = re.compile(rf"(?:[\"']|device string: )({'|'.join(KINDS)})\b")
 _DEVICE_WORDS = re.compile(
     r"device string|not (?:linked|compiled) with|NVIDIA driver|without \w+ (?:backend|library)|not available"
+    r"|[Dd]evice index|access accelerator device"
 )
 _MOVES = frozenset(getattr(torch.Tensor, kind) for kind in KINDS if hasattr(torch.Tensor, kind))
 
@@ -117,6 +120,11 @@ class Redirector:
             kwargs = {**kwargs, "device": _CPU}
         return args, kwargs
 
+    def moving(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments of `Tensor.to`: a number is a device of CUDA's, or what `get_device` says of the CPU, -1."""
+        numbered = len(args) > 1 and type(args[1]) is int and self.is_absent("cuda")
+        return (args[0], _CPU, *args[2:]) if numbered else args
+
     @contextlib.contextmanager
     def active(self, *, arguments: bool = True) -> Iterator[None]:
         """Redirects everything that runs eagerly inside; not meant to be on while Dynamo traces.
@@ -156,6 +164,7 @@ class Redirector:
                 target, args, kwargs = "cpu", args[:1], {}
             elif kind in ("call_function", "call_method"):
                 args, kwargs = redirector.arguments(args, kwargs)
+                args = redirector.moving(args) if kind == "call_method" and target == "to" else args
             return before(self, kind, target, args, kwargs, *rest, **named)
 
         as_argument, as_constructor = UserDefinedClassVariable.as_proxy, UserDefinedClassVariable.call_function
@@ -183,7 +192,7 @@ class Redirector:
 
         def to(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
             args, kwargs = self.arguments(args, kwargs)
-            return _to(tensor, *args, **kwargs)
+            return _to(*self.moving((tensor, *args)), **kwargs)
 
         def as_type(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
             args, kwargs = self.arguments(args, kwargs)
@@ -254,6 +263,8 @@ class _RedirectMode(TorchFunctionMode):
         if func in _MOVES and self._redirector.is_absent(func.__name__):
             return args[0]
         args, kwargs = self._redirector.arguments(args, kwargs or {})
+        if getattr(func, "__wrapped__", func) is _to:  # also where others watch it
+            args = self._redirector.moving(args)
         return func(*args, **kwargs)
 
 

@@ -104,7 +104,7 @@ def raised_finding(
         return replace(_finding("environment", broken, location, target, related), cause="library")
     if isinstance(error, ImportError):
         lacking = _finding("import-error", _import_words(error), location, target, related)
-        return replace(lacking, cause=_what_is_lacking(error))
+        return replace(lacking, cause="" if _is_relative(location, sources) else _what_is_lacking(error))
     if isinstance(error, SystemExit):
         return _finding("capture-error", _exit_words(error, what), location, target, related)
     if is_limitation(error):
@@ -128,11 +128,14 @@ def raised_finding(
     return replace(told, message=f"{told.message} ({what})") if without_place else told
 
 
-def _what_is_lacking(error: ImportError) -> str:
-    """The library that is not there, or what a library has not; nothing where an import ends in the user's own code.
+def _is_relative(location: Location, sources: SourceMap) -> bool:
+    """Whether a package imports a part of itself, which has as many names as ways lead to it: its place says more."""
+    text, line = sources.text(location.path), location.range.start.line
+    return text is not None and line < len(text.lines) and text.lines[line].lstrip().startswith("from .")
 
-    What is imported in a circle has as many names as ways lead to it, so that its place says more.
-    """
+
+def _what_is_lacking(error: ImportError) -> str:
+    """The library that is not there, or what a library has not; nothing where an import goes in a circle."""
     if isinstance(error, ModuleNotFoundError):
         return error.name or ""
     return str(error) if error.name and "partially initialized" not in str(error) else ""

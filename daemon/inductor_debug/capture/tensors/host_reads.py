@@ -8,6 +8,7 @@ is no text is not looked at: `x.device` is the CPU here wherever the model will 
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,6 +29,7 @@ def watched_host_reads(recorder: Recorder) -> Iterator[None]:
         found.append(HostRead(len(recording.ops), meta, attribution.frames(), attribution.module()))
 
     def watching(method: Callable[..., Any], reads: Callable[[tuple[Any, ...], dict[str, Any]], bool]) -> Any:
+        @functools.wraps(method)
         def watched(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
             if reads(args, kwargs) and not recorder.paused:
                 note(tensor)

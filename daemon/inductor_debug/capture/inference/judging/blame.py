@@ -23,7 +23,7 @@ from torch import nn
 from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.failures.attributes.missing import known_elsewhere
 from inductor_debug.capture.failures.attributes.setting import is_among
-from inductor_debug.capture.failures.failed_statement import last_frame
+from inductor_debug.capture.failures.failed_statement import last_frame, statement_at
 from inductor_debug.capture.failures.fractional_sizes import refused_division
 from inductor_debug.capture.inference.construction.project_files import converts_elsewhere
 from inductor_debug.capture.inference.judging.doubts import is_computed
@@ -115,8 +115,16 @@ def is_evident(
         return type(error.obj) not in kinds and _is_missing(
             error, names, plain=plain, invented=invented, ours=invented and code
         )
-    misfits = isinstance(error, TypeError) and plain and raised.arguments_do_not_fit
+    misfits = isinstance(error, TypeError) and plain and raised.arguments_do_not_fit and not _is_spread(error)
     return misfits and (not invented or misfits_own_method(error))
+
+
+def _is_spread(error: BaseException) -> bool:
+    """Whether a call is given what something is unpacked into: how many that are, its inputs decide."""
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
+    calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement is not None else ()
+    return any(isinstance(item, ast.Starred) for call in calls for item in call.args)
 
 
 def raises_always(error: BaseException) -> bool:
