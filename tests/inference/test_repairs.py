@@ -42,6 +42,24 @@ class Asserted(nn.Module):
         return x @ torch.ones(6, 2)
 
 
+class Below(nn.Module):
+    """Puts an image below a prompt, and takes both as high as it says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 8, 8)
+        self.size = (80, 48)
+
+    def forward(self, image: Any, prompt: Any) -> Any:
+        return self.embedded(torch.cat((prompt, image), dim=2))
+
+    def embedded(self, image: Any) -> Any:
+        _, _, height, width = image.shape
+        if height != self.size[0] or width != self.size[1]:
+            raise ValueError("not an image of mine")
+        return self.layer(image)
+
+
 class Trained(nn.Module):
     """Needs both targets while it is trained."""
 
@@ -292,6 +310,7 @@ CALLS = {
     Inset: "x f32[2, 3, 64, 96], x_small f32[2, 12, 16, 24]",
     Pairs: "pixel_values f32[2, 2, 3, 64, 96]",
     Asserted: "x f32[2, 16, 6]",
+    Below: "image f32[2, 3, 40, 48], prompt f32[2, 3, 40, 48]",
     Trained: "x f32[2, 8], pitches f32[2, 32], energies f32[2, 32]",
     OneOf: "x f32[2, 32], image f32[2, 3, 64, 96]",
     Task: "pixel_values f32[2, 3, 64, 96], task_inputs f32[2, 77]",

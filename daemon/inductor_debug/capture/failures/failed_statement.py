@@ -20,8 +20,8 @@ _OWN = __name__.partition(".")[0] + "."
 
 def is_users(frame: FrameType) -> bool:
     """Whether a frame runs code of the user's, neither a library's nor ours."""
-    own = str(frame.f_globals.get("__name__")).startswith(_OWN)
-    return not own and "site-packages" not in frame.f_code.co_filename
+    own, path = str(frame.f_globals.get("__name__")).startswith(_OWN), frame.f_code.co_filename
+    return not own and "site-packages" not in path and not path.startswith("<frozen ")
 
 
 def users_steps(error: BaseException) -> list[TracebackType]:

@@ -22,6 +22,7 @@ from inductor_debug.capture.inference.search.broadcast_repairs import (
     by_shapes,
 )
 from inductor_debug.capture.inference.search.conflict_repairs import by_conflict
+from inductor_debug.capture.inference.search.library_repairs import by_library
 from inductor_debug.capture.inference.search.refusals import Refusal, refusal_of
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
@@ -57,6 +58,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
     guess = outcome.guess
     yield from _by_refusal(outcome, plan)
+    yield from by_library(outcome, plan)
     yield from by_operands(outcome)
     if isinstance(outcome.error, NotImplementedError):
         # What torch does not support for one rank or dtype it may support for another; sizes change nothing about it.
@@ -127,6 +129,7 @@ def _by_refusal(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     measured = {name for name, _ in (*asked.sizes, *asked.multiples)} | asked.ranks.keys()
     for name, spec in guess.tensors():
         if name in measured and guess.spec_of(name) == spec:
+            yield from _in_proportion(guess, name, spec, asked)
             yield from _measured(guess, name, spec, asked)
     for name, spec in guess.tensors():
         if name in asked.bounded and spec.dtype.startswith(("float", "bfloat")):
@@ -140,6 +143,26 @@ def _by_refusal(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
         for name in names:
             given = plan.with_optional(given, name, plan.candidates_of(name)[0])
         yield given
+
+
+def _in_proportion(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) -> Iterator[Guess]:
+    """Half of a size that was refused after it had doubled: of every tensor that it came from, as far as is known.
+
+    An image that was put below another of its size is as high as both.
+    """
+    sizes, rank, changed = guess.size_of(), len(spec.dims), guess
+    shape = spec.shape(sizes)
+    wanted = {index: size for (of, index), size in asked.sizes.items() if of == name and -rank <= index < rank}
+    had = {index: asked.had.get((name, index), 0) for index in wanted}
+    if all(had[index] in (0, shape[index]) or shape[index] * wanted[index] % had[index] for index in wanted):
+        return
+    for index, size in wanted.items():
+        for other, alike in guess.tensors() if had[index] else ():
+            if guess.spec_of(other) == alike and len(alike.dims) == rank and alike.shape(sizes)[index] == shape[index]:
+                now = changed.spec_of(other)
+                assert isinstance(now, TensorSpec)
+                changed = resized_alone(changed, other, now, index % rank, shape[index] * size // had[index])
+    yield changed
 
 
 def _measured(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) -> Iterator[Guess]:

@@ -35,14 +35,15 @@ _EXTREMES = ("min", "max", "amin", "amax", "aminmax")
 class Refusal:
     """What was asked for. `missing` are names that stood for None, `ranks` and `sizes` what tensors are to have.
 
-    `multiples` are numbers of which a size is to be one, `flags` tensors that were asked whether they are true,
-    `bounded` those whose least or largest element was looked at.
+    `had` are the sizes they have where they were refused, `multiples` numbers of which a size is to be one, `flags`
+    tensors that were asked whether they are true, `bounded` those whose least or largest element was looked at.
     """
 
     missing: list[str] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
     ranks: dict[str, int] = field(default_factory=dict)
     sizes: dict[Size, int] = field(default_factory=dict)
+    had: dict[Size, int] = field(default_factory=dict)
     multiples: dict[Size, int] = field(default_factory=dict)
     bounded: list[str] = field(default_factory=list)
 
@@ -76,7 +77,8 @@ def refusal_of(error: BaseException | None) -> Refusal:
 
 
 @lru_cache(maxsize=64)
-def _tree(code: CodeType) -> ast.Module | None:
+def syntax_of(code: CodeType) -> ast.Module | None:
+    """The syntax of a function, whose first line is line 1; None where there is no text of it."""
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, TypeError, SyntaxError, ValueError):
@@ -85,7 +87,7 @@ def _tree(code: CodeType) -> ast.Module | None:
 
 def _unset(frame: FrameType, line: int) -> list[str]:
     """The names in the statement of a line that stand for None, which Python refuses to do much with."""
-    tree = _tree(frame.f_code)
+    tree = syntax_of(frame.f_code)
     line -= frame.f_code.co_firstlineno - 1
     nodes = ast.walk(tree) if tree is not None else ()
     statements = (node for node in nodes if isinstance(node, ast.stmt))
@@ -96,7 +98,7 @@ def _unset(frame: FrameType, line: int) -> list[str]:
 
 def _asked_for_truth(frame: FrameType, line: int) -> list[str]:
     """The names of tensors in the condition of a line that are asked whether they are true, and nothing else."""
-    tree = _tree(frame.f_code)
+    tree = syntax_of(frame.f_code)
     line -= frame.f_code.co_firstlineno - 1
     nodes = ast.walk(tree) if tree is not None else ()
     tests = (node.test for node in nodes if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert))
@@ -117,7 +119,7 @@ def _truths(test: ast.expr) -> Iterator[str]:
 
 def _names(test: ast.expr, code: CodeType) -> list[str]:
     """The names in a test, and those in what its own names were set to."""
-    tree = _tree(code)
+    tree = syntax_of(code)
     read = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in read:
@@ -127,7 +129,7 @@ def _names(test: ast.expr, code: CodeType) -> list[str]:
 
 def _conditions(code: CodeType, line: int) -> list[tuple[ast.expr, bool]]:
     """The tests that led to the statement of a line, innermost last, and whether each held."""
-    tree = _tree(code)
+    tree = syntax_of(code)
     line -= code.co_firstlineno - 1
     raising = next((node for node in _raising(tree) if node.lineno <= line <= (node.end_lineno or line)), None)
     if tree is None or raising is None:
@@ -181,7 +183,7 @@ class _Reader:
     def __init__(self, frame: FrameType) -> None:
         self.frame, self.found = frame, Refusal()
         self._named: dict[str, Size] = {}
-        tree = _tree(frame.f_code)
+        tree = syntax_of(frame.f_code)
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Assign):
                 self._names_sizes(node.targets[0], node.value)
@@ -224,6 +226,9 @@ class _Reader:
                 self.found.ranks[name] = number
             elif name and index is not None:
                 self.found.sizes[name, index] = number
+                shape = getattr(self.frame.f_locals.get(name), "shape", ())
+                if isinstance(shape, torch.Size) and -len(shape) <= index < len(shape):
+                    self.found.had[name, index] = int(shape[index])
 
     def _number(self, node: ast.expr) -> int | None:
         value = integer(node) if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else self._value(node)
