@@ -19,9 +19,9 @@ from torch import nn
 from inductor_debug.capture.inference.guessing import object_arguments
 from inductor_debug.capture.inference.guessing.constant_arguments import constants
 from inductor_debug.capture.inference.guessing.extents import sized_plan
-from inductor_debug.capture.inference.guessing.spread_calls import HandedOn, handed_on, optional_keys
 from inductor_debug.capture.inference.guessing.made_states import made_by
 from inductor_debug.capture.inference.guessing.shaping import fits, ordered, tidy
+from inductor_debug.capture.inference.guessing.spread_calls import HandedOn, handed_on, optional_keys
 from inductor_debug.capture.inference.guessing.written_shapes import (
     WrittenShape,
     comments_of,
