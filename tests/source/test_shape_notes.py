@@ -23,6 +23,7 @@ def stated(line: str, before: str = "B, T, C = x.shape") -> ShapeNote | None:
         ("y = f(x)  # (B, T, C)", ("B", "T", "C")),
         ("y = f(x)  # [B, T, C]", ("B", "T", "C")),
         ("y = f(x)  # B x T x C", ("B", "T", "C")),
+        ("y = f(x)  # n x heads*N x L => n x B x heads * N", ("n", "B", "heads*N")),
         ("y = f(x)  # y: (B, T, C)", ("B", "T", "C")),
         ("y = f(x)  # shape: (batch, seq_len, d_model)", ("batch", "seq_len", "d_model")),
         ("y = f(x)  # of shape (b, t, n_embd)", ("b", "t", "n_embd")),

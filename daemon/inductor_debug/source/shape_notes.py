@@ -22,7 +22,8 @@ ANY_NUMBER = "..."
 _NAME = r"[A-Za-z_]\w*"
 _SIZE = rf"(?:\.\.\.|(?:{_NAME}|\d+)(?:\s*(?://|[*/+-])\s*(?:{_NAME}|\d+))*)"
 _GROUP = rf"[(\[]\s*(?P<dims>{_SIZE}(?:\s*,\s*{_SIZE})+\s*,?)\s*[)\]]"
-_TIMES = r"(?P<times>[A-Za-z0-9_]+(?:\s+[x×]\s+[A-Za-z0-9_]+)+)"
+_FACTOR = r"[A-Za-z0-9_]+(?:\s*(?://|[*/+-])\s*[A-Za-z0-9_]+)*"
+_TIMES = rf"(?P<times>{_FACTOR}(?:\s+[x×]\s+{_FACTOR})+)"
 _ARROW = re.compile(r"-+>|=+>|→")
 _STATED = re.compile(
     rf"(?:(?!shape\b|size\b)(?P<name>{_NAME})\s*[:=]\s*)?(?:(?:of\s+)?(?:shape|size)\s*[:=]?\s*)?(?:{_GROUP}|{_TIMES})"
