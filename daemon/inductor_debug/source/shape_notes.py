@@ -24,6 +24,9 @@ _SIZE = rf"(?:\.\.\.|(?:{_NAME}|\d+)(?:\s*(?://|[*/+-])\s*(?:{_NAME}|\d+))*)"
 _GROUP = rf"[(\[]\s*(?P<dims>{_SIZE}(?:\s*,\s*{_SIZE})+\s*,?)\s*[)\]]"
 _FACTOR = r"[A-Za-z0-9_]+(?:\s*(?://|[*/+-])\s*[A-Za-z0-9_]+)*"
 _TIMES = rf"(?P<times>{_FACTOR}(?:\s+[x×]\s+{_FACTOR})+)"
+_MULTIPLE = re.compile(r"(?<!\w)(\d+)([A-Za-z]\w*)")
+"""`2E`, which is `2*E`."""
+_WHOLE_SIZE = re.compile(_SIZE)
 _ARROW = re.compile(r"-+>|=+>|→")
 _STATED = re.compile(
     rf"(?:(?!shape\b|size\b)(?P<name>{_NAME})\s*[:=]\s*)?(?:(?:of\s+)?(?:shape|size)\s*[:=]?\s*)?(?:{_GROUP}|{_TIMES})"
@@ -216,8 +219,8 @@ class _Reader:
             return None
         group = "dims" if found["dims"] else "times"
         words = re.split(r"," if group == "dims" else r"\s+[x×]\s+", found[group])
-        dims = tuple(word.strip().replace(" ", "") for word in words if word.strip())
-        if not are_sizes(dims, sizes):
+        dims = tuple(_MULTIPLE.sub(r"\1*\2", word.replace(" ", "")) for word in map(str.strip, words) if word)
+        if not all(map(_WHOLE_SIZE.fullmatch, dims)) or not are_sizes(dims, sizes):
             return None
         shown = text[found.start(group) - (group == "dims") : found.end()]
         place = self._comment_range(comment, found.start(group) - (group == "dims"), found.end())
