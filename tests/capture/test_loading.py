@@ -233,3 +233,23 @@ def test_any_text_gets_a_clear_answer(tmp_path: Path, text: str, status: FileSta
     job = status_of(tmp_path, text)
     assert job.status is status
     assert [finding.rule for finding in job.findings] == rules
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("import nowhere_at_all", "nowhere_at_all"),
+        ("from json import no_such_name", "cannot import name 'no_such_name' from 'json'"),
+        ("from .absent import part", ""),
+    ],
+)
+def test_a_failed_import_has_the_library_for_its_cause_and_none_within_a_package(
+    line: str, cause: str, tmp_path: Path
+) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    [finding] = analyze(package / "model.py", f"{line}\n").findings
+    assert finding.rule == "import-error"
+    assert finding.cause.startswith(cause)
+    assert bool(finding.cause) == bool(cause)

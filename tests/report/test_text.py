@@ -225,6 +225,19 @@ def test_a_library_that_many_files_lack_is_told_once(tmp_path: Path) -> None:
     assert "2 findings" in text
 
 
+def test_what_a_package_lacks_of_itself_is_told_once_whatever_it_is_called(tmp_path: Path) -> None:
+    package = str(tmp_path / "package.py")
+    names = ["package.missing", "folder.package.missing"]
+    found = [finding(package, span(0, 0, 1), rule="import-error", message=f"There is no {name}.") for name in names]
+    files = [
+        checked(str(tmp_path / f"{index}.py"), one, status=FileStatus.FAILED, targets=[])
+        for index, one in enumerate(found)
+    ]
+    report = TextReport(places(tmp_path, *files), ShownTexts(), Styler(False))
+    text = "".join([*map(report.file, files), report.end(result(*files))])
+    assert (text.count("There is no"), text.count("1 finding")) == (1, 1)
+
+
 def test_what_torch_logged_stands_below_the_stage_that_it_came_from(model: Path) -> None:
     """With what is different in each line of what torch puts before it."""
     log = (
