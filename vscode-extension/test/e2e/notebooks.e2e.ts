@@ -92,6 +92,7 @@ test("the view of targets names the cell of a finding and goes there", async () 
   await until("the expression is underlined", async () => (await squiggles("class Other")) === 1);
   await window.page.locator('.activitybar a[aria-label^="Inductor Debug"]').click();
   await until("the finding is a row", async () => (await window.tree()).some((row) => row.includes("at cell 4, line 10")));
+  await until("the check is over", async () => (await lenses("class Other")).includes("failed")); // meanwhile rows are drawn anew
   await window.screenshot("notebook-targets");
   await window.page.locator('.pane-body .monaco-list-row[aria-label*="at cell 4, line 10"]').click();
   await until("its expression is selected", async () => (await cell("class Other").locator(".selected-text").count()) > 0);
