@@ -165,12 +165,11 @@ def test_the_parts_of_one_condition_and_functions_of_math_have_one_cause(tmp_pat
 def test_an_idiom_has_one_cause_in_each_function(tmp_path: Path) -> None:
     before = "def other(x, kept):\n    return x[kept]\n"
     body = "kept = x > 0\na = x[kept]\nb = x[kept] * a\nc = a.max().item()\nd = b.max().item()\n"
-    body += "e = [x[int(index)] for index in x.long().argmax(1)]\nreturn other(x, kept), c, d, e"
+    body += "return other(x, kept), c, d"
     found = [finding for finding in breaks(tmp_path, body, before, real=True) if finding.rule == "graph-break"]
     causes = [finding.cause for finding in found]
-    assert {finding.cause for finding in found} == {causes[0], "value in model", causes[-1]}
-    assert causes[0] == causes[1]
-    assert causes[2] == causes[3] == "value in model"
+    assert (len(found), causes.count("")) == (5, 2)
+    assert causes[0] == causes[1] != causes[-1]
 
 
 def test_a_break_that_twelve_layers_repeat_is_told_once_with_its_callers(tmp_path: Path) -> None:

@@ -36,7 +36,9 @@ _OF_THE_FUNCTION = frozenset(
     }
 )
 """Causes that lie in the function alone: wherever it is called is one thing to learn."""
-_FOR_ITSELF = frozenset({BreakCause.PRINT, BreakCause.LOGGING, BreakCause.WARNING, BreakCause.DEBUGGER})
+_FOR_ITSELF = frozenset(
+    {BreakCause.PRINT, BreakCause.LOGGING, BreakCause.WARNING, BreakCause.DEBUGGER, BreakCause.VALUE}
+)
 """Causes that an edit at the place mends, which what is told with another one would lose."""
 _COMPREHENSIONS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 """What Python 3.11 and before call the functions that they make of expressions."""
@@ -213,7 +215,7 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
         return facts.function
     if cause in _FOR_ITSELF or cause is BreakCause.BRANCH or not within:
         return ""
-    if cause in (BreakCause.NUMPY, BreakCause.VALUE):
+    if cause is BreakCause.NUMPY:
         return f"{cause.value}{within}"  # by which call does not matter
     return f"{cause.value} {facts.registry_id} {facts.function or facts.inside}{within}"
 
