@@ -332,6 +332,17 @@ CLASSES = {
             def forward(self, x, **kwargs):
                 return super().forward(x, **kwargs)
     """,
+    "near f32[batch, 24], far f32[batch, 12]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = nn.Linear(24, 8), nn.Linear(12, 8)
+            def forward(self, *args, mode="both", **kwargs):
+                mode = "_" + mode
+                return getattr(self, mode)(*args, **kwargs)
+            def _both(self, near, far):
+                return self.first(near) * self.second(far)
+    """,
     "source f32[batch, 24], target f32[batch, 12]": """
         class Model(nn.Module):
             def __init__(self):

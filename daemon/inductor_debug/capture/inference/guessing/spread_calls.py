@@ -125,32 +125,35 @@ class _Reader:
     def _is_it(self, value: Any) -> bool:
         return isinstance(value, FunctionType) and value.__code__ is foreign.code_of(self._function)
 
-    def _text(self, node: ast.expr) -> str | None:
-        """A text that the function puts together of written ones; a key of `**kwargs` is what it is by default."""
+    def _text(self, node: ast.expr, within: frozenset[str] = frozenset()) -> str | None:
+        """A text that the function puts together of written ones; a key of `**kwargs` is what it is by default.
+
+        `within` are the names that the text is set to: `mode = "_" + mode` begins with what `mode` was given as.
+        """
+        parts: list[str | None] = [None]
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str) else None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            parts = [self._text(node.left), self._text(node.right)]
+            parts = [self._text(node.left, within), self._text(node.right, within)]
         elif isinstance(node, ast.JoinedStr):
-            parts = [self._text(item.value if isinstance(item, ast.FormattedValue) else item) for item in node.values]
+            values = (item.value if isinstance(item, ast.FormattedValue) else item for item in node.values)
+            parts = [self._text(value, within) for value in values]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 2:
-            parts = [self._text(node.args[1]) if node.func.attr in ("get", "pop") else None]
+            parts = [self._text(node.args[1], within) if node.func.attr in ("get", "pop") else None]
         elif isinstance(node, ast.Name):
-            parts = [self._text(value) for value in self._values_of(node.id)[:1]]
-        else:
-            parts = [None]
+            found = self._given(node.id) if node.id in within else self._set_to(node.id) or self._given(node.id)
+            parts = [self._text(value, within | {node.id}) for value in found[:1]]
         return "".join(part for part in parts if part is not None) if parts and None not in parts else None
 
-    def _values_of(self, name: str) -> list[ast.expr]:
-        """What a name is set to, or an argument is by default."""
-        set_to = [
-            node.value
-            for node in ast.walk(self._tree)
-            if isinstance(node, ast.Assign) and any(_is_called(target, name) for target in node.targets)
-        ]
-        arguments = self._tree.args
-        defaults = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        return set_to or [value for item, value in defaults if item.arg == name and value is not None]
+    def _set_to(self, name: str) -> list[ast.expr]:
+        """What statements set a name to."""
+        assignments = (node for node in ast.walk(self._tree) if isinstance(node, ast.Assign))
+        return [node.value for node in assignments if any(_is_called(target, name) for target in node.targets)]
+
+    def _given(self, name: str) -> list[ast.expr]:
+        """What an argument that is passed by name is by default."""
+        defaults = zip(self._tree.args.kwonlyargs, self._tree.args.kw_defaults, strict=True)
+        return [value for item, value in defaults if item.arg == name and value is not None]
 
 
 def _method_of(of: nn.Module, kinds: tuple[type, ...], name: str) -> MethodType | None:
