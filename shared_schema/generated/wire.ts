@@ -1939,6 +1939,7 @@ export interface JobRequest {
   readonly argv?: readonly string[];
   readonly torch_logs?: string;
   readonly cells?: readonly CellStart[];
+  readonly export_formats?: boolean;
 }
 
 /**

@@ -135,6 +135,8 @@ class JobRequest:
     torch_logs: str = ""
     cells: list[CellStart] = field(default_factory=list)
     """Where the text is that of a notebook: users are told of lines within its cells."""
+    export_formats: bool = False
+    """Whether an export is also to say which formats take the program."""
 
 
 INFERRED_ORIGIN = "inferred"

@@ -213,7 +213,7 @@ class _Session:
     def _run_stage(self, stage: Stage, item: TargetProgress, load: Load) -> None:
         started = time.perf_counter()
         self._emit(StageStarted(item.candidate.name, stage))
-        runner = runner_of(stage, self._profile)
+        runner = runner_of(stage, self._profile, formats=self._request.export_formats)
         if stage is self._request.stages[0]:
             try:
                 item.target = self._builder.build(item.candidate, load)

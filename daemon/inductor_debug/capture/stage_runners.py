@@ -25,14 +25,21 @@ _RUNNERS: dict[Stage, StageRunner] = {
     Stage.MOCK: run_mock,
     Stage.AOT: run_aot,
     Stage.GRADIENTS: run_gradients,
-    Stage.EXPORT: run_export,
 }
 HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
 """What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
 
 
-def runner_of(stage: Stage, profile: Profile) -> StageRunner | None:
-    """What runs a stage where a profile is chosen; None where nothing does."""
+def runner_of(stage: Stage, profile: Profile, *, formats: bool = False) -> StageRunner | None:
+    """What runs a stage where a profile is chosen; None where nothing does.
+
+    Args:
+        stage: it is run by what this returns.
+        profile: the accelerator.
+        formats: has an export say which formats take the program.
+    """
+    if stage is Stage.EXPORT:
+        return partial(run_export, formats=formats)
     if stage is Stage.INDUCTOR:
         return partial(run_inductor, gpu=absent_gpu_of(profile), remark=why_no_kernels(profile))
     return _RUNNERS.get(stage)

@@ -17,6 +17,7 @@ from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo.dynamo_breaks import stack_of_error
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack, hooked_positions, last_stack
+from inductor_debug.capture.export.export_positions import noted_frames
 from inductor_debug.capture.export.symbol_watch import SymbolEvents, watched_symbols
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.running.modules import Snapshot
@@ -27,11 +28,15 @@ from inductor_debug.rules.recording.ops import Frame
 
 @dataclass
 class ExportAttempt:
-    """What came of an export: a program or an error, where Dynamo was, and what was decided on the way."""
+    """What came of an export: a program or an error, where Dynamo was, and what was decided on the way.
+
+    `frames` are those that nodes of the program come from, by the numbers that they were given.
+    """
 
     program: ExportedProgram | None = None
     error: BaseException | None = None
     traced: TracedStack = ()
+    frames: dict[int, tuple[Frame, ...]] = field(default_factory=dict)
     events: SymbolEvents = field(default_factory=SymbolEvents)
 
 
@@ -62,7 +67,9 @@ def tensors_of(target: BuiltTarget) -> list[torch.Tensor]:
     return [leaf for leaf in pytree.tree_leaves((target.args, target.kwargs)) if isinstance(leaf, torch.Tensor)]
 
 
-def exported(target: BuiltTarget, sources: SourceMap, *, strict: bool = False, go_on: bool = False) -> ExportAttempt:
+def exported(
+    target: BuiltTarget, sources: SourceMap, *, strict: bool = False, go_on: bool = False, fixed: bool = False
+) -> ExportAttempt:
     """Exports a target once and leaves it as it was.
 
     Args:
@@ -71,6 +78,7 @@ def exported(target: BuiltTarget, sources: SourceMap, *, strict: bool = False, g
         strict: has Dynamo trace it.
         go_on: answers what torch cannot decide, so that later questions are asked as well: what comes of it proves
             nothing else.
+        fixed: has every size be the one that it is.
     """
 
     def stack(frame: FrameType) -> tuple[Frame, ...]:
@@ -79,10 +87,10 @@ def exported(target: BuiltTarget, sources: SourceMap, *, strict: bool = False, g
     attempt = ExportAttempt()
     snapshot = Snapshot(target)
     tensors = tensors_of(target)
-    shapes = {"tensors": [_dims(tensor) for tensor in tensors]}
+    shapes = None if fixed else {"tensors": [_dims(tensor) for tensor in tensors]}
     ambient = target.fake_mode or contextlib.nullcontext()
     watching = watched_symbols(stack, sources.in_project, go_on=go_on)
-    with quiet(), hooked_positions(), ambient, watching as attempt.events:
+    with quiet(), hooked_positions(), noted_frames(stack) as attempt.frames, ambient, watching as attempt.events:
         try:
             attempt.program = torch.export.export(
                 ListedArguments(target), (tensors,), dynamic_shapes=shapes, strict=strict

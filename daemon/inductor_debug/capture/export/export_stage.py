@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 
 from inductor_debug_schema import ArtifactKind, ArtifactMade, Stage, StageReport, StageState, to_wire
+from inductor_debug_schema.answers.formats_document import FormatsDocument
+from inductor_debug_schema.answers.shapes_document import ShapesDocument
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from inductor_debug.capture.export.export_findings import stopped, strict_alone, undecided_findings
 from inductor_debug.capture.export.export_run import ExportAttempt, exported
+from inductor_debug.capture.export.format_rows import formats_document
 from inductor_debug.capture.export.shape_rows import shapes_document
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.running.stage_results import StageOutcome
@@ -16,14 +19,21 @@ from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.rules.recording.ops import Recording
 
-TITLE = "shapes"
-"""That of the artifact that says what each size became."""
+SHAPES = "shapes"
+"""The title of the artifact that says what each size became."""
+FORMATS = "formats"
+"""The title of the artifact that says which formats take the program."""
 
 
-def run_export(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
+def run_export(target: BuiltTarget, sources: SourceMap, *, formats: bool = False) -> StageOutcome:
     """Exports `target` as `torch.export.export` does by default, and then as `strict=True` does.
 
     Where a value decides, it is exported once more with answers made up, so that all such places are told at once.
+
+    Args:
+        target: what is exported.
+        sources: turns places into expressions.
+        formats: asks which formats take the program, too. Converting can take longer than the export.
     """
     plain = exported(target, sources)
     findings, further = [], plain
@@ -43,10 +53,15 @@ def run_export(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
         graphs=int(plain.program is not None),
         notes=_notes(plain, strict),
     )
-    document = shapes_document(target, further, sources, plain.error)
+    kept = [_artifact(SHAPES, shapes_document(target, further, sources, plain.error), target)]
+    # What was asked for by name is told without its graphs, too.
+    extras = [_artifact(FORMATS, formats_document(target, plain, sources), target)] if formats else []
+    return StageOutcome(Recording(), report, findings, retry_real=False, kept=kept, extras=extras)
+
+
+def _artifact(title: str, document: ShapesDocument | FormatsDocument, target: BuiltTarget) -> ArtifactMade:
     content = json.dumps(to_wire(document), indent=1).encode()
-    made = ArtifactMade(ArtifactKind.STATISTICS, TITLE, ".json", "application/json", content, target.name, Stage.EXPORT)
-    return StageOutcome(Recording(), report, findings, retry_real=False, kept=[made])
+    return ArtifactMade(ArtifactKind.STATISTICS, title, ".json", "application/json", content, target.name, Stage.EXPORT)
 
 
 def _raises_anyway(target: BuiltTarget, sources: SourceMap) -> bool:

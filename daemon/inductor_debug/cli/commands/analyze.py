@@ -16,6 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from inductor_debug_schema import CompileTimeDocument, Stage, to_wire
 from inductor_debug_schema.answers.constraints_document import ConstraintsDocument
 from inductor_debug_schema.answers.cost_document import CostDocument
+from inductor_debug_schema.answers.formats_document import FormatsDocument
 from inductor_debug_schema.answers.guards_document import GuardsDocument
 from inductor_debug_schema.answers.memory_document import MemoryDocument
 from inductor_debug_schema.answers.shapes_document import ShapesDocument
@@ -34,7 +35,7 @@ from inductor_debug.compiler_output.importing import NothingFoundError
 from inductor_debug.engine.live_tensors.memory_snapshot import SUFFIXES, read_snapshot
 from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
 from inductor_debug.engine.orders.compiling import COMPILE_TIMES, COMPILE_WAYS
-from inductor_debug.engine.orders.made_documents import guards_of, shapes_of, statistics_of
+from inductor_debug.engine.orders.made_documents import formats_of, guards_of, shapes_of, statistics_of
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
@@ -54,6 +55,7 @@ from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.compile_time_text import CompileTimeText
 from inductor_debug.report.text.constraint_summary import ConstraintsText, constraints_of
 from inductor_debug.report.text.cost_text import CostText
+from inductor_debug.report.text.formats_text import FormatsText
 from inductor_debug.report.text.guards_text import GuardsText
 from inductor_debug.report.text.memory_text import MemoryText
 from inductor_debug.report.text.shapes_text import ShapesText
@@ -68,6 +70,7 @@ Document = TypeVar(
     CostDocument,
     MemoryDocument,
     ShapesDocument,
+    FormatsDocument,
     CompileTimeDocument,
 )
 
@@ -154,6 +157,13 @@ TYPES: dict[str, Type[Any]] = {
         stages=(Stage.EXPORT,),
         csv=lambda documents, view: shapes_csv(documents, view.sources),
     ),
+    "formats": Type(
+        "which formats take the exported program (.pt2, ONNX, ExecuTorch), and the expressions that stop the others",
+        order=lambda arguments: Order(stages=(Stage.EXPORT,), export_formats=True),
+        documents=lambda done: formats_of(done.performed.artifacts),
+        text=lambda document, view: FormatsText(view.places, view.sources, view.styler).text(document),
+        stages=(Stage.EXPORT,),
+    ),
     "memory": Type(
         "the memory that is alive while each operation of a run runs, its peak, and who holds it",
         order=lambda arguments: MEMORY,
@@ -188,6 +198,7 @@ examples:
   inductor-debug analyze model.py::Net --type constraints
   inductor-debug analyze model.py --type guards                      what compiles the model again
   inductor-debug analyze model.py --type shapes                      which sizes may vary, and what fixes the others
+  inductor-debug analyze model.py --type formats                     whether .pt2, ONNX and ExecuTorch take the export
   inductor-debug analyze model.py --type cost --accelerator h100     where the time goes, at least
   inductor-debug analyze model.py --type cost --accelerator rtx-4090 --sort bytes --format csv -o cost.csv
   inductor-debug analyze model.py --type cost --accelerator h100 --format svg -o roofline.svg

@@ -17,7 +17,8 @@ class ExportRule(RunRule):
         expression: a branch on a tensor's value, a number read from a tensor that something later depends on, an
         operator without a fake implementation.
 
-        Where only `strict=True` stops, it is a note. What each size became is shown by `analyze --type shapes`."""
+        Where only `strict=True` stops, it is a note. What each size became is shown by `analyze --type shapes`,
+        and whether `.pt2`, ONNX and ExecuTorch take the program by `analyze --type formats`."""
     why = """
         An exported program runs without Python, for ONNX, ExecuTorch, AOTInductor or a server: it has to hold for all
         values and sizes that it will be given. What only one of them can decide has no place in it."""
