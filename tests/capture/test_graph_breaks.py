@@ -274,6 +274,22 @@ def test_a_kind_that_torch_does_not_register_has_a_general_sentence(tmp_path: Pa
     )
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return module.gates(x)[0]", "torch.compile does not capture layers such as `module.gates` (RNN, GRU, LSTM)"),
+        (
+            "return x * next(module.parameters()).sum()",
+            "`next(module.parameters())` goes through layers that torch.compile does not capture (RNN, GRU, LSTM)",
+        ),
+    ],
+)
+def test_what_goes_through_recurrent_layers_is_none_of_them(body: str, said: str, tmp_path: Path) -> None:
+    before = "module = nn.Module()\nmodule.gates = nn.GRU(4, 4)\n"
+    [finding] = breaks(tmp_path, body, before=before)
+    assert finding.message == f"{said}, so `model` is not compiled and runs eagerly."
+
+
 def test_summaries_without_an_end_line_give_lines_only() -> None:
     import traceback
 

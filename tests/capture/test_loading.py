@@ -137,6 +137,13 @@ def test_a_package_without_init_is_meant_where_a_module_of_its_name_has_not_what
     )
 
 
+def test_a_library_is_missing_where_only_a_package_has_a_module_of_its_name(tmp_path: Path) -> None:
+    write(tmp_path, {"pose/__init__.py": "", "pose/tools/__init__.py": "", "pose/tools/misc.py": "WIDTH = 7\n"})
+    write(tmp_path, {"pose/tools/pictures.py": "from .misc import WIDTH\n", "pose/tools/turns.py": "import pictures\n"})
+    with pytest.raises(AssertionError, match="No module named 'pictures'"):
+        run(tmp_path / "pose/net.py", "from .tools import turns\n", tmp_path, "1")
+
+
 ODD = "exec(compile('import missing_module', __file__[:-8] + 'notes.txt', 'exec'))\n"
 HOSTILE = "raise ImportError('No module named 5', name=5)\n"
 

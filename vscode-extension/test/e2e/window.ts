@@ -143,15 +143,21 @@ export class Window {
   /** Replaces `before`, which must stand once in the file, by `after`, in one edit. Returns the new text. */
   async replace(text: string, before: string, after: string): Promise<string> {
     if (text.split(before).length !== 2) throw new Error(`${before} does not stand exactly once in the text`);
-    await this.page.locator(".editor-instance .view-line").first().click();
-    await this.page.keyboard.press("Control+H");
     const widget = this.page.locator(".find-widget.visible");
-    await widget.locator(".find-part textarea").fill(before);
-    await widget.locator(".replace-part textarea").fill(after);
-    await widget.locator(".matchesCount", { hasText: "of 1" }).waitFor();
+    const find = widget.locator(".find-part textarea");
+    await until("there is something to replace", async () => { // a pop-up that goes away may take the key, or the focus
+      await this.page.locator(".editor-instance .view-line").first().click({ timeout: 5_000 });
+      await this.page.keyboard.press("Control+H");
+      await find.fill(before, { timeout: 5_000 });
+      await widget.locator(".replace-part textarea").fill(after, { timeout: 5_000 });
+      await widget.locator(".matchesCount", { hasText: "of 1" }).waitFor({ timeout: 5_000 });
+      return true;
+    });
     await widget.locator(".replace-part textarea").press("Control+Alt+Enter");
-    await widget.locator(".find-part textarea").press("Escape");
-    await widget.waitFor({ state: "detached" });
+    await until("the widget is closed", async () => {
+      if (await widget.count() > 0) await find.press("Escape", { timeout: 5_000 });
+      return await widget.count() === 0;
+    });
     return text.replace(before, after);
   }
 

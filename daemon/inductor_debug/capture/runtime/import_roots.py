@@ -17,6 +17,8 @@ from inductor_debug.source.syntax_tree import tree_of
 
 _MOST_FOLDERS = 200
 _LARGEST = 400_000
+_OF_A_PACKAGE = re.compile(r"^from\s*\.", re.MULTILINE)
+"""What no module can say that is imported by one name alone: `import imutils` beside a package's own `imutils.py`."""
 
 
 def meant_root(text: str, missing: str, around: Sequence[str]) -> str | None:
@@ -73,7 +75,10 @@ def _gives(root: str, parts: Sequence[str], names: Sequence[str]) -> bool:
     said: set[str] = set()
     if os.path.isfile(file) and os.path.getsize(file) <= _LARGEST:
         with open(file, encoding="utf-8", errors="replace") as stream:
-            said = set(re.findall(r"\w+", stream.read()))
+            text = stream.read()
+        if len(parts) == 1 and file == f"{place}.py" and _OF_A_PACKAGE.search(text):
+            return False
+        said = set(re.findall(r"\w+", text))
     elif not os.path.isdir(place):
         return False
     return all(name in said or _has(place, name) for name in names)

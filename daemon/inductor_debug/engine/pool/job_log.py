@@ -85,22 +85,27 @@ class OutputSpool:
         """Copies new output to the project's log, and bounds the file."""
         if self._file.closed:
             return
-        size = self.size
-        new = size - self._copied
-        data = b""
-        if new > 0:
-            self._file.seek(max(self._copied, size - COPY_LIMIT))
-            data = self._file.read(min(new, COPY_LIMIT))
-            self._copied = size
-        if size > SPOOL_LIMIT:
-            # At once, since writing the log takes its time: what is printed in between would be lost.
+        data = self._unread()
+        if self._copied > SPOOL_LIMIT:
+            # What is printed between the last look and the cut is lost: so look once more, which takes next to no time.
+            data += self._unread()
             self._file.truncate(0)
             self._copied = 0
         if data:
-            left_out = f"[{new - COPY_LIMIT} bytes left out]\n".encode() if new > COPY_LIMIT else b""
-            self._log.append(self._title + left_out + data)
+            self._log.append(self._title + data)
             self._title = b""
-            self._tail = (self._tail + left_out + data)[-TAIL_BYTES:]
+            self._tail = (self._tail + data)[-TAIL_BYTES:]
+
+    def _unread(self) -> bytes:
+        """What was printed since the last call, at most the last `COPY_LIMIT` bytes of it."""
+        size = self.size
+        new = size - self._copied
+        self._copied = size
+        if new <= 0:
+            return b""
+        self._file.seek(size - min(new, COPY_LIMIT))
+        data = self._file.read(min(new, COPY_LIMIT))
+        return f"[{new - COPY_LIMIT} bytes left out]\n".encode() + data if new > COPY_LIMIT else data
 
     def tail(self) -> str:
         """The last that was printed, whole lines."""

@@ -79,6 +79,9 @@ def why(facts: GraphBreak) -> str:
     }
     if facts.breaks_by is BreakCause.HOOK and facts.function and not facts.expression:
         return f"{words['function']} is a backward hook of a module, which torch.compile does not trace"
+    if facts.breaks_by is BreakCause.RECURRENT and facts.expression.endswith(")"):
+        # Not the layer that is called but what goes by it: `next(self.parameters())`.
+        return f"{words['it']} goes through layers that torch.compile does not capture (RNN, GRU, LSTM)"
     place = f"inside of `{facts.inside}`, " if facts.inside else ""
     return place + _WHY[facts.breaks_by].format(**words)
 
