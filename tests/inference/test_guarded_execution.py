@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from types import FunctionType
 
@@ -44,6 +45,23 @@ def test_other_code_is_broken_off_at_once() -> None:
     with pytest.raises(TooLongError), at_most(0.01):
         _busy(done, 20.0)
     assert done == ["begun"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_what_a_callback_without_a_caller_swallows_is_raised_again() -> None:
+    """A fake mode's weak references have such callbacks: a constructor of many small operations was never broken off."""
+
+    class Held:
+        pass
+
+    done: list[str] = []
+    held = Held()
+    kept = weakref.ref(held, lambda _: _busy(done, 20.0))
+    with pytest.raises(TooLongError), at_most(0.01):
+        del held
+        _busy(done, 20.0)
+    assert kept() is None
+    assert done == ["begun", "begun"]
 
 
 _RINGS_WHILE_IT_IS_LEFT = """

@@ -37,6 +37,8 @@ _OF_OPERATIONS = (
 )
 """Modules whose code keeps account of the operation that runs."""
 _PUT_OFF_SECONDS, _MOST_PUT_OFF = 0.001, 2000
+_AGAIN_SECONDS = 0.5
+"""After so long at work what was raised is taken for lost: leaving the code inside takes a hundredth of it."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -104,8 +106,9 @@ def at_most(seconds: float) -> Iterator[None]:
     """Raises `TooLongError` in the code inside after so many seconds, where the system and the thread can.
 
     Not in the middle of an operation on tensors without values: what is begun there (`in_kernel_invocation` of a fake
-    mode) would never be ended, and every later operation would fail. Elsewhere the job's own timeout ends what never
-    ends.
+    mode) would never be ended, and every later operation would fail. It is raised again where it was lost: Python hands
+    nobody what is raised in the callback of a weak reference or in a `__del__`. Elsewhere the job's own timeout ends
+    what never ends.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
@@ -134,11 +137,14 @@ def at_most(seconds: float) -> Iterator[None]:
             put_off[0] += 1
             signal.setitimer(signal.ITIMER_REAL, _PUT_OFF_SECONDS)
             return
-        busy = time.process_time() - started > seconds / 2
-        end()  # it may ring while the code inside is being left, which would then not be left in order
-        raise TooLongError(f"it took more than {seconds:g} s", worked=busy)
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS)
+        now = time.process_time()
+        if now < again[0]:
+            return  # the code inside is being left, and is to be left in order
+        again[0] = now + _AGAIN_SECONDS / 2
+        raise TooLongError(f"it took more than {seconds:g} s", worked=now - started > seconds / 2)
 
-    grace, put_off, over, before = [0.0], [0], [False], [0.0]
+    grace, put_off, again, over, before = [0.0], [0], [0.0], [False], [0.0]
     handler = signal.signal(signal.SIGALRM, ring)
     before[0], _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
     try:
