@@ -592,7 +592,7 @@ TOO_MUCH = (
     "'{:>1000000000}'.format(1)",
     "any(item for item in range(10 ** 9))",
     "round(5, -10 ** 9)",
-    "+".join(["1"] * 700),
+    "+".join(["1"] * 200),
     "deep(1)",
     "[doubled, [doubled := doubled + doubled for _ in range(60)]]",
     "grown([1] * 100)",

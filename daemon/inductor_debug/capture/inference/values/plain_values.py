@@ -38,14 +38,20 @@ Names = dict[str, Any]
 """What local names stand for; `UnknownError` for those that are not known."""
 
 _SECONDS = 0.3
+_DEEPEST = 150
+"""Expressions within expressions that are read: fewer than Python's stack takes, however deep it is already."""
 
 
 @dataclass
 class ValueBudget:
-    """How many more expressions and statements are read for one question, and until when: processor time."""
+    """How many more expressions and statements are read for one question, and until when: processor time.
+
+    `depth` is how many expressions are being read, each within the one before.
+    """
 
     steps: int = 4000
     until: float = 0.0
+    depth: int = 0
 
     def spend(self) -> None:
         """Takes one step; raises `UnknownError` where none is left."""
@@ -84,13 +90,16 @@ class PlainValues:
         """
         self.budget.spend()
         reader = _READERS.get(type(node))
-        if reader is None:
+        if reader is None or self.budget.depth >= _DEEPEST:
             raise UnknownError
+        self.budget.depth += 1
         try:
             return reader(self, node, names)
         except Exception:
             # Whatever operations and functions of libraries raise: `torch.device("auto")` has no value either.
             raise UnknownError from None
+        finally:
+            self.budget.depth -= 1
 
     def _constant(self, node: Any, names: Names) -> Any:
         # As the compiler does, for code that asks `name is "conv2d"`.
