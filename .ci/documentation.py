@@ -1,9 +1,9 @@
 """Pages of the documentation site that are made of the project itself, so that none of them can say something else.
 
-Run by mkdocs (`mkdocs.yml`, plugin gen-files): a page a rule, a page a command as `--help` says it, the guided demo,
-the table of settings, the public Python names with their docstrings, and what README, ARCHITECTURE and their kin say,
-section by section, with links that lead to pages of the site. Written by hand are only the pages in `docs/`. Needs no
-torch.
+Run by mkdocs (`mkdocs.yml`, plugin gen-files): a page a rule, the kinds of graph break, a page a command as `--help`
+says it, the guided demo, the table of settings, the public Python names with their docstrings, and what README,
+ARCHITECTURE and their kin say, section by section, with links that lead to pages of the site. Written by hand are only
+the pages in `docs/`. Needs no torch; torch's own names of graph breaks are there where torch is.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import inductor_debug
@@ -21,6 +23,8 @@ import mkdocs_gen_files
 from inductor_debug.cli.commands.upkeep import demo as guided
 from inductor_debug.cli.support.subcommands import COMMANDS, module_of, parser_of
 from inductor_debug.rules.registry import all_rules
+from inductor_debug.rules.words.break_kinds import BY_CALL, CAUSES, UNREACHED, page_of
+from inductor_debug.rules.words.break_words import explanation_of
 from inductor_debug_schema.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,6 +70,7 @@ def main() -> None:
     write("index.md", f"{first}\n\n[Get started in five minutes](docs/get-started.md)\n", "", pages)
     demo()
     rules()
+    breaks()
     commands()
     settings()
     python_names()
@@ -140,6 +145,32 @@ def rules() -> None:
             index.write(f"| [`{rule.id}`]({rule.id}.md) | {rule.summary} |\n")
             with mkdocs_gen_files.open(f"reference/rules/{rule.id}.md", "w") as page:
                 page.write(rule.page.text)
+
+
+def breaks() -> None:
+    """Every kind of graph break of torch's registry, in the words of our findings, by cause."""
+    torch = find_spec("torch")
+    registry = Path(torch.origin).parent / "_dynamo" / "graph_break_registry.json" if torch and torch.origin else None
+    known = json.loads(registry.read_text(encoding="utf-8")) if registry is not None and registry.is_file() else {}
+    with mkdocs_gen_files.open("reference/graph-breaks.md", "w") as page:
+        page.write(
+            "# Graph breaks\n\nThe kinds of break that torch.compile knows, by the ids of torch's registry, and what "
+            "`inductor-debug` says of them: a finding [`graph-break`](rules/graph-break.md) has the expression in the "
+            "place of `…`, and a link to torch's page. `inductor-debug explain GB0264` says the same of one.\n"
+        )
+        ids = {cause: [number for number, other in CAUSES.items() if other is cause] for cause in CAUSES.values()}
+        for numbers in (*ids.values(), sorted(BY_CALL)):
+            page.write(f"\n## {explanation_of(numbers[0])}\n\n")
+            page.writelines(f"- [{number}]({page_of(number)}){named(number, known)}\n" for number in sorted(numbers))
+        page.write("\n## Kinds that code of yours is not told of\n\n| kind | it is |\n|---|---|\n")
+        for number, why in sorted(UNREACHED.items()):
+            page.write(f"| [{number}]({page_of(number)}){named(number, known)} | {why} |\n")
+
+
+def named(number: str, known: dict[str, list[dict[str, str]]]) -> str:
+    """What torch calls a kind of break, where there is a torch that says so."""
+    versions = known.get(number)
+    return f" {versions[0]['Gb_type'].replace('|', '/').replace('<', '&lt;')}" if versions else ""
 
 
 def commands() -> None:

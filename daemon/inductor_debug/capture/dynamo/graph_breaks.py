@@ -15,13 +15,14 @@ from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Rec
 
 from inductor_debug.capture.dynamo.breaks.break_facts import facts_of
 from inductor_debug.capture.dynamo.breaks.module_hooks import backward_hooks, breaks_around_a_call, is_scripted
-from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT, page_of
+from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT
 from inductor_debug.capture.dynamo.dynamo_breaks import RawBreak, RawLimit
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
 from inductor_debug.capture.expressions.spans import SourceMap, name_of
 from inductor_debug.capture.failures.failures import place
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.rules.recording.ops import Frame
+from inductor_debug.rules.words.break_kinds import page_of
 from inductor_debug.rules.words.break_words import sentence_of
 
 _OF_THE_FUNCTION = frozenset(
@@ -68,7 +69,7 @@ class BreakCollector:
         """Takes one break in."""
         frames = self._with_callers(frames_of(raw.stack, self.sources), raw)
         eager = _function(frames, raw) if raw.gives_up else ""
-        scripted = breaks_around_a_call(raw.modules) and is_scripted(self.target.module)
+        scripted = breaks_around_a_call(raw.stack, raw.modules) and is_scripted(self.target.module)
         facts, broken = facts_of(
             raw.words, raw.callee, raw.stack, self.sources, modules=raw.modules, eager=eager, scripted=scripted
         )
@@ -76,7 +77,11 @@ class BreakCollector:
         facts = replace(facts, refused=self.target.fullgraph)
         if broken is not None and not facts.inside:
             location = broken
-        if facts.breaks_by is BreakCause.HOOK and breaks_around_a_call(raw.modules) and (hook := self._only_hook()):
+        if (
+            facts.breaks_by is BreakCause.HOOK
+            and breaks_around_a_call(raw.stack, raw.modules)
+            and (hook := self._only_hook())
+        ):
             related = [Related(location.path, location.range, "the graph breaks here"), *related]
             name, location = hook
             facts = replace(facts, expression="", inside="", function=name)

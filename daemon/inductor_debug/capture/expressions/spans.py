@@ -68,7 +68,9 @@ class SourceMap:
         """Whether `path` is the user's own: an overlay, or below the project root and no installed library."""
         known = self._in_project.get(path)
         if known is None:
-            known = self._in_project[path] = self._decide_in_project(os.path.abspath(path))
+            # Such as `<frozen os>`, which is no file.
+            known = not path.startswith("<") and self._decide_in_project(os.path.abspath(path))
+            self._in_project[path] = known
         return known
 
     def text(self, path: str) -> SourceText | None:

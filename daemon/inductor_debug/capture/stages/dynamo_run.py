@@ -191,7 +191,9 @@ class DynamoRun:
             frames = self.recorder.failed.frames
         fault, message = classify(error, self.recorder.failed, fake=self.target.fake_mode is not None)
         if fault is Fault.USER:
-            return StageEnding([*findings, capture_error(message, frames, self.target, self.stage)])
+            told = capture_error(message, frames, self.target, self.stage)
+            others = [finding for finding in findings if (finding.path, finding.range) != (told.path, told.range)]
+            return StageEnding([*others, told])
         return fell_short(fault, message, frames, findings)
 
     def _explain_dynamo(self, error: BaseException) -> Finding:

@@ -1,4 +1,4 @@
-"""`inductor-debug explain`: a rule's page, an accelerator's, or the list of all rules.
+"""`inductor-debug explain`: a rule's page, a kind of graph break, an accelerator's page, or the list of all rules.
 
 On a terminal the page is laid out for reading; into a pipe or a file it goes as the Markdown it is written in.
 """
@@ -19,6 +19,8 @@ from inductor_debug.report.styles import Role, Styler
 from inductor_debug.report.text.markdown import render
 from inductor_debug.report.text.profile_page import profile_page
 from inductor_debug.rules.registry import UnknownRuleError, all_rules, find
+from inductor_debug.rules.words.break_kinds import page_of
+from inductor_debug.rules.words.break_words import explanation_of
 
 _WIDEST = 100
 DESCRIPTION = (
@@ -29,6 +31,7 @@ EPILOG = """\
 examples:
   inductor-debug explain                 all rules, one a line
   inductor-debug explain alignment       what it means, why, how to fix it, how to silence it
+  inductor-debug explain GB0264          what a graph break of torch's registry is
   inductor-debug explain --accelerator spyre
                                          its dtypes, memory and operators, and what they were read in
 
@@ -41,7 +44,9 @@ FAILURES = (UnknownRuleError, ProfileError, ConfigurationError)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
-    parser.add_argument("rule", metavar="RULE", nargs="?", help="a rule's id, as in warning[dtype]")
+    parser.add_argument(
+        "rule", metavar="RULE", nargs="?", help="a rule's id, as in warning[dtype], or that of a kind of graph break"
+    )
     parser.add_argument("--accelerator", metavar="NAME", help="what is known of an accelerator, by name or TOML file")
     add_colour(parser)
 
@@ -64,11 +69,14 @@ def _page(text: str, styler: Styler) -> str:
 
 
 def _of_rule(rule: str) -> str:
-    """The page of a rule, ours or one that an installed adapter brings along.
+    """The page of a rule, ours or one that an installed adapter brings along, or what a kind of graph break is.
 
     Raises:
         UnknownRuleError: there is none.
     """
+    if said := explanation_of(rule.upper()):
+        kind = rule.upper()
+        return f"# {kind}: a kind of graph break\n\n{said}\n\n[torch on {kind}]({page_of(kind)})\n"
     if RULE_MARK not in rule:
         return find(rule.lower()).page.text
     registry, interpreter = _registry()

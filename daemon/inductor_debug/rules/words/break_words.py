@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 from inductor_debug_schema import BreakCause, GraphBreak, NoGraph
 
+from inductor_debug.rules.words.break_kinds import BY_CALL, CAUSES, UNREACHED
+
 _WHY: Mapping[BreakCause, str] = MappingProxyType(
     {
         BreakCause.PRINT: "{it} prints while the model runs",
@@ -26,6 +28,15 @@ _WHY: Mapping[BreakCause, str] = MappingProxyType(
         BreakCause.INSPECTION: "{it} looks at the running Python code itself",
         BreakCause.COMPILED_CODE: "{it} calls code that is not written in Python",
         BreakCause.METHOD: "torch.compile cannot trace {it}",
+        BreakCause.OBJECT: "{it} needs code of an object's class that torch.compile cannot trace",
+        BreakCause.ATTRIBUTE: "torch.compile cannot follow how {it} finds or sets an attribute",
+        BreakCause.IDENTITY: "{it} depends on where objects lie in memory",
+        BreakCause.ARGUMENT: "{it} is given, or gives, an object that a graph cannot hold",
+        BreakCause.DEFINITION: "{it} defines a class while the model runs",
+        BreakCause.PARAMETER: "{it} makes a parameter while the model runs",
+        BreakCause.RECONSTRUCTION: "after {it} an object is needed that torch.compile cannot make again",
+        BreakCause.KERNEL: "{it} launches a Triton kernel in a way that torch.compile cannot trace",
+        BreakCause.DISTRIBUTED: "{it} exchanges tensors between processes in a way that torch.compile cannot trace",
         BreakCause.SKIPPED: "{it} calls {function}, which torch.compile is told to leave alone",
         BreakCause.DISABLED: "{it} calls a function that is marked with `torch.compiler.disable`",
         BreakCause.REQUESTED: "{it} asks for a break",
@@ -84,6 +95,18 @@ def why(facts: GraphBreak) -> str:
         return f"{words['it']} goes through layers that torch.compile does not capture (RNN, GRU, LSTM)"
     place = f"inside of `{facts.inside}`, " if facts.inside else ""
     return place + _WHY[facts.breaks_by].format(**words)
+
+
+def explanation_of(registry_id: str) -> str:
+    """What a kind of torch's registry is to a user, in the words of a finding; empty where the id is unknown."""
+    if registry_id in UNREACHED:
+        return f"Findings do not speak of it: it is {UNREACHED[registry_id]}."
+    if registry_id in BY_CALL:
+        return "torch.compile cannot call this; the finding says why, which depends on what is called."
+    if registry_id not in CAUSES:
+        return ""
+    words = why(GraphBreak(CAUSES[registry_id], "…", torch_kind="…"))
+    return f"{words if words.startswith('torch.compile') else words[:1].upper() + words[1:]}."
 
 
 def details_of(facts: GraphBreak) -> list[str]:

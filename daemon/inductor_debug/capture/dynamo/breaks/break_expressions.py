@@ -27,14 +27,17 @@ class BrokenExpression:
 
 
 def broken_expression(sources: SourceMap, location: Location, cause: BreakCause) -> BrokenExpression:
-    """The expression at a place: of a statement that chooses by a value its condition alone.
+    """The expression at a place: of a statement the part that the instruction at fault is about.
 
-    Python 3.11 gives the jump over a branch the whole statement; where no expression stands at the place (Python 3.10
-    may know the line only), there is no text.
+    Python 3.11 gives the jump over a branch the whole statement, as it does loops, `with`, `class` and `return`; where
+    no expression stands at the place (Python 3.10 may know the line only), there is no text.
     """
     node = node_at(sources, location)
-    if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)) and cause is BreakCause.BRANCH:
-        node = node.test
+    if isinstance(node, ast.ClassDef):
+        return _class_header(sources, location, node)
+    part = _part(sources, location.path, node, cause)
+    if part is not None:
+        node = part
         location = sources.location_of(location.path, node)
     if not isinstance(node, (ast.expr, ast.AugAssign)):
         return BrokenExpression(location, "", "")
@@ -42,6 +45,43 @@ def broken_expression(sources: SourceMap, location: Location, cause: BreakCause)
     lines = source.lines if source is not None else []
     subject = _subject(node, cause, lines)
     return BrokenExpression(location, _text(lines, node), _text(lines, subject) if subject is not None else "")
+
+
+def _part(sources: SourceMap, path: str, node: ast.expr | ast.stmt | None, cause: BreakCause) -> ast.expr | None:
+    """The part of a statement that its own instructions work on; None where that is all of it."""
+    match node:
+        case ast.If() | ast.While() | ast.Assert() | ast.IfExp() if cause is BreakCause.BRANCH:
+            return node.test
+        case ast.For():
+            return node.iter
+        case ast.With(items=[item]):
+            return item.context_expr
+        case ast.Return():
+            return node.value
+        case ast.expr() if cause is BreakCause.BRANCH:
+            return _matched(sources, path, node)
+        case _:
+            return None
+
+
+def _matched(sources: SourceMap, path: str, pattern: ast.expr) -> ast.expr | None:
+    """What a `match` compares with a pattern; None where the expression is none."""
+    source = sources.text(path)
+    tree = tree_of("\n".join(source.lines)) if source is not None else ast.Module([], [])
+    place = pattern.lineno, pattern.col_offset, pattern.end_col_offset
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Match):
+            values = (part for case in node.cases for part in ast.walk(case.pattern) if isinstance(part, ast.expr))
+            if any((each.lineno, each.col_offset, each.end_col_offset) == place for each in values):
+                return node.subject
+    return None
+
+
+def _class_header(sources: SourceMap, location: Location, node: ast.ClassDef) -> BrokenExpression:
+    text = f"class {node.name}"
+    start = node.col_offset
+    header = sources.location(location.path, node.lineno, node.lineno, start, start + len(text.encode()))
+    return BrokenExpression(header, text, "")
 
 
 def _subject(node: ast.expr | ast.AugAssign, cause: BreakCause, lines: Sequence[str]) -> ast.expr | None:

@@ -72,7 +72,7 @@ def _level(
 ) -> tuple[int, BreakCause | None]:
     """Which frame's expression says most: the innermost, or the user's where all calls of a module have one reason."""
     user = next((at for at, frame in enumerate(stack) if sources.in_project(frame.filename)), 0)
-    if breaks_around_a_call(modules) and (cause in _OF_HOOKS or scripted):
+    if breaks_around_a_call(stack, modules) and (cause in _OF_HOOKS or scripted):
         return user, BreakCause.HOOK if cause in _OF_HOOKS else BreakCause.TORCHSCRIPT
     if cause is BreakCause.RECURRENT:
         return user, None  # torch looks for the layers among the modules of one that is used

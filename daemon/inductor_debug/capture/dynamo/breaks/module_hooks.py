@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
 from inductor_debug.capture.runtime import foreign
 
 _CALLING = "torch.nn.modules.module"
@@ -20,13 +21,15 @@ _CALLING = "torch.nn.modules.module"
 _TABLES = ("_backward_hooks", "_backward_pre_hooks")
 
 
-def breaks_around_a_call(modules: Sequence[str]) -> bool:
+def breaks_around_a_call(stack: TracedStack, modules: Sequence[str]) -> bool:
     """Whether torch's code that calls modules was being traced, and nothing that it calls.
 
     Args:
-        modules: the names of the modules of the traced frames, innermost first.
+        stack: the traced frames, innermost first.
+        modules: the names of the modules that they belong to.
     """
-    return bool(modules) and modules[0] == _CALLING
+    # Other methods of `nn.Module` are there, too: `requires_grad_`.
+    return bool(stack and modules) and modules[0] == _CALLING and "call_impl" in stack[0].function
 
 
 def is_scripted(model: Any) -> bool:
