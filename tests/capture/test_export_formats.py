@@ -30,10 +30,11 @@ import torch
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(1))
         self.project = torch.nn.Linear(64, 64)
 
     def forward(self, x):
-        y = self.project(x)
+        y = self.project(x) * self.scale
         u, s, v = torch.linalg.svd(y)
         return torch.linalg.svd(y.sin())[1] + torch.special.i1(s)
 
@@ -108,7 +109,7 @@ def test_what_stops_a_format_is_told_at_its_expression(tmp_path: Path, monkeypat
     ]
     text = FormatsText(FileNames(str(tmp_path), None, {}), ShownTexts(), Styler(enabled=False)).text(document)
     assert "  other (other.convert): no: NotImplementedError: nothing for aten.linalg_svd.default" in text
-    assert "    aten.linalg_svd.default, from `torch.linalg.svd(y)` at model.py:12:19" in text
+    assert "    aten.linalg_svd.default, from `torch.linalg.svd(y)` at model.py:13:19" in text
 
 
 def test_a_format_that_takes_fixed_sizes_alone_is_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

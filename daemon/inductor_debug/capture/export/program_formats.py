@@ -116,7 +116,9 @@ def _silent() -> Iterator[None]:
 
 def _to_pt2(program: ExportedProgram) -> Conversion:
     kept = io.BytesIO()
-    torch.export.save(program, kept)
+    # One number stands for a weight: torch tells weights apart by where their values lie, and fake ones have none.
+    with _valued(program, lambda value: torch.zeros((), dtype=value.dtype).expand(value.shape)):
+        torch.export.save(program, kept)
     kept.seek(0)
     torch.export.load(kept)
     return Conversion()
@@ -163,25 +165,34 @@ def _to_executorch(program: ExportedProgram) -> Conversion:
             found.update({each.name: each for each in node.graph.nodes if each.target is node.target})
     if stopped is not None or edge is None:
         return Conversion(stopped, tuple(found.values()))
-    if not _with_zeros(program):
-        size = sum(each.nbytes for each in program.state_dict.values()) >> 20
-        return Conversion(untried=f"its operators are known, but the program is written with its {size} MiB of weights")
-    exir.to_edge(program).to_executorch()
+    size = sum(values[name].nbytes for values, name in _without_values(program))
+    if size > _MOST_WEIGHTS:
+        return Conversion(
+            untried=f"its operators are known, but the program is written with its {size >> 20} MiB of weights"
+        )
+    with _valued(program, lambda value: torch.zeros(value.shape, dtype=value.dtype)):
+        exir.to_edge(program).to_executorch()
     return Conversion()
 
 
-def _with_zeros(program: ExportedProgram) -> bool:
-    """Gives a program zeros in place of tensors without values; whether they are small enough."""
+@contextlib.contextmanager
+def _valued(program: ExportedProgram, make: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
+    """Has tensors that `make` gives stand for those without values until it is left."""
+    held = [(values, name, values[name]) for values, name in _without_values(program)]
+    for values, name, value in held:
+        made = make(value)
+        is_parameter = isinstance(value, torch.nn.Parameter)
+        values[name] = torch.nn.Parameter(made, value.requires_grad) if is_parameter else made
+    try:
+        yield
+    finally:
+        for values, name, value in held:
+            values[name] = value
+
+
+def _without_values(program: ExportedProgram) -> list[tuple[dict[str, Any], str]]:
     held: tuple[dict[str, Any], ...] = (program.state_dict, program.constants)
-    fake = [(values, name) for values in held for name, value in values.items() if isinstance(value, FakeTensor)]
-    if sum(values[name].nbytes for values, name in fake) > _MOST_WEIGHTS:
-        return False
-    for values, name in fake:
-        value = values[name]
-        zeros = torch.zeros(value.shape, dtype=value.dtype)
-        parameter = isinstance(value, torch.nn.Parameter)
-        values[name] = torch.nn.Parameter(zeros, value.requires_grad) if parameter else zeros
-    return True
+    return [(values, name) for values in held for name, value in values.items() if isinstance(value, FakeTensor)]
 
 
 FORMATS = (
