@@ -170,7 +170,7 @@ def breaks() -> None:
 def named(number: str, known: dict[str, list[dict[str, str]]]) -> str:
     """What torch calls a kind of break, where there is a torch that says so."""
     versions = known.get(number)
-    return f" {versions[0]['Gb_type'].replace('|', '/').replace('<', '&lt;')}" if versions else ""
+    return " " + re.sub(r"([_*<|])", r"\\\1", versions[0]["Gb_type"]) if versions else ""
 
 
 def commands() -> None:

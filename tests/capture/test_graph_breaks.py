@@ -172,6 +172,13 @@ def test_an_idiom_has_one_cause_in_each_function(tmp_path: Path) -> None:
     assert causes[0] == causes[1] != causes[-1]
 
 
+def test_several_stops_on_the_way_through_one_expression_are_one_break(tmp_path: Path) -> None:
+    body = "import contextlib\nwith contextlib.redirect_stdout(None):\n    x = x + 1\nreturn x"
+    [finding] = breaks(tmp_path, body, real=True)
+    assert (place_of(finding), facts_of(finding).eager) == ("contextlib.redirect_stdout(None)", "model")
+    assert finding.message.endswith("so `model` is not compiled and runs eagerly.")
+
+
 def test_a_break_that_twelve_layers_repeat_is_told_once_with_its_callers(tmp_path: Path) -> None:
     found = breaks(
         tmp_path,

@@ -41,6 +41,8 @@ _FOR_ITSELF = frozenset(
     {BreakCause.PRINT, BreakCause.LOGGING, BreakCause.WARNING, BreakCause.DEBUGGER, BreakCause.VALUE}
 )
 """Causes that an edit at the place mends, which what is told with another one would lose."""
+_SAYING_LITTLE = frozenset({BreakCause.CONTROL_FLOW, BreakCause.OTHER})
+"""Causes that are told by torch's name for the kind."""
 _COMPREHENSIONS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 """What Python 3.11 and before call the functions that they make of expressions."""
 
@@ -85,7 +87,9 @@ class BreakCollector:
             related = [Related(location.path, location.range, "the graph breaks here"), *related]
             name, location = hook
             facts = replace(facts, expression="", inside="", function=name)
-        key = (facts.torch_kind, location)
+        # Torch may stop several times on its way through one expression, by several names for one reason.
+        unnamed = facts.breaks_by in _SAYING_LITTLE
+        key = (facts.breaks_by, facts.torch_kind if unnamed else "", location)
         if raw.gives_up and raw.stack:
             self._give_up(raw, location, eager, frames)
         known = self._seen.get(key)
@@ -96,6 +100,8 @@ class BreakCollector:
             self.count += 1
             cause = _cause(facts, frames, asserted=self._is_asserted(location))
             self.findings.append(self._finding(facts, raw, location, related, cause))
+        elif eager:
+            self.findings[known] = _ending_eagerly(self.findings[known], eager)
         for frame in frames_of(raw.stack, self.sources) or frames[:1]:
             # What is traced in one go breaks in one go: also who called what breaks.
             if self.sources.in_project(frame.location.path):
@@ -223,6 +229,14 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
     if cause is BreakCause.NUMPY:
         return f"{cause.value}{within}"  # by which call does not matter
     return f"{cause.value} {facts.registry_id} {facts.function or facts.inside}{within}"
+
+
+def _ending_eagerly(finding: Finding, function: str) -> Finding:
+    """The finding of a break after which, at the same place, torch gave the function up."""
+    if not isinstance(finding.facts, GraphBreak) or finding.facts.eager:
+        return finding
+    facts = replace(finding.facts, eager=function)
+    return replace(finding, facts=facts, message=sentence_of(facts))
 
 
 def _severity(facts: GraphBreak, raw: RawBreak) -> Severity:
