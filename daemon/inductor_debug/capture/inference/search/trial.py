@@ -24,6 +24,7 @@ from inductor_debug.capture.inference.search.join_watch import Join, JoinWatch
 from inductor_debug.capture.inference.search.meta_runs import Around, call_on_meta
 from inductor_debug.capture.inference.search.operand_watch import OperandWatch, RefusedOperands
 from inductor_debug.capture.inference.search.raised_facts import Raised
+from inductor_debug.capture.inference.search.recurrent_steps import OneStep, has_recurrent_layers
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
 from inductor_debug.capture.running.python_state import PythonState
 from inductor_debug.capture.runtime import foreign
@@ -86,6 +87,7 @@ class Trials:
         self.success: Guess | None = None
         """The last call that ran."""
         self._lazy = _is_lazy(self.subject)
+        self._steps = OneStep() if has_recurrent_layers(self.subject) else _NOT_WATCHED
         self._used = self._materialised = False
         self._grad = False
         self._meta = isinstance(self.subject, nn.Module) and not self._lazy and is_fake(torch.empty(0))
@@ -178,7 +180,8 @@ class Trials:
         before = register_module_forward_pre_hook(self._enter)
         after = register_module_forward_hook(self._leave)
         try:
-            call(subject, guess)
+            with self._steps:
+                call(subject, guess)
         except (Exception, SystemExit) as error:
             return self._failed(guess, error)
         finally:
