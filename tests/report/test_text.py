@@ -11,7 +11,7 @@ from inductor_debug.report.run_report import BaselineUse, CheckedFile
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.text import TextReport
-from inductor_debug_schema import FileStatus, Severity, Stage, StageReport, StageState
+from inductor_debug_schema import FileStatus, Related, Severity, Stage, StageReport, StageState
 from report_samples import checked, finding, places, related, result, span, span_of, target
 
 MODEL = """\
@@ -210,6 +210,19 @@ def test_what_several_files_find_in_one_that_they_import_is_shown_once(model: Pa
         assert shown(several).count("warning[dtype] float64 is not supported") == 1
     assert "met again through 1 more file: a.py" in shown([own, files[0]])
     assert "again" not in shown([files[0], own])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_shows_at_one_of_its_places_through_another_file_is_the_same_cause(model: Path, order: int) -> None:
+    first, second = span_of(MODEL, "x.double()"), span(6, 4, 12)
+    both = finding(model, first, rule="graph-break", message="`a` cannot be traced. The same at 1 more place.")
+    both = dataclasses.replace(both, cause="setattr in f", related=[Related(str(model), second, "the same here")])
+    later = finding(model, second, rule="graph-break", message="`b` cannot be traced.")
+    later = dataclasses.replace(later, cause="setattr in f")
+    other = dataclasses.replace(later, cause="print")
+    files = [checked(model.with_name("a.py"), both), checked(model.with_name("b.py"), later)][::order]
+    assert len(result(*files).findings()) == 1
+    assert len(result(*files, checked(model.with_name("c.py"), other)).findings()) == 2
 
 
 def test_a_library_that_many_files_lack_is_told_once(tmp_path: Path) -> None:

@@ -205,9 +205,9 @@ class CheckResult:
 
         What several files find in one that they import is one finding.
         """
-        told: dict[Hashable, str] = {}
+        told = ToldBefore()
         every = ((file, finding) for file in self.files for finding in file.findings)
-        return [(file, item) for file, item in every if told.setdefault(told_as(item), file.shown) == file.shown]
+        return [(file, item) for file, item in every if told.first(item, file.shown) == file.shown]
 
     def count(self, severity: Severity) -> int:
         """How many findings have this severity."""
@@ -227,20 +227,33 @@ class CheckResult:
         return finding.severity.rank <= self.failing.rank
 
 
-def told_as(finding: Finding) -> Hashable:
+class ToldBefore:
+    """Through which file each cause was told first, of what several files find in one that they import."""
+
+    def __init__(self) -> None:
+        self._files: dict[Hashable, str] = {}
+
+    def first(self, finding: Finding, shown: str) -> str:
+        """The file through which the cause of a finding was told first; `shown` where it is new."""
+        places = [(finding.path, finding.range)]
+        if finding.cause and finding.rule in _AT_ONE_PLACE:
+            # Through another file the cause may show at a later one of its places alone.
+            places += [(place.path, place.range) for place in finding.related]
+        keys = [_told_as(finding, place) for place in places]
+        file = next((self._files[key] for key in keys if key in self._files), shown)
+        for key in keys:
+            self._files.setdefault(key, file)
+        return file
+
+
+def _told_as(finding: Finding, place: Hashable) -> Hashable:
     """What findings of several files have in common that tell of one cause: the place, or the library that is missing.
 
     Where something is raised, or the graph is split, the words may name the inputs of each file's own classes.
     """
     lacking = finding.rule == _LACKING and finding.cause != ""
-    place = None if lacking else (finding.path, finding.range)
-    return (
-        finding.rule,
-        finding.severity,
-        finding.cause,
-        None if finding.rule in _AT_ONE_PLACE else finding.message,
-        place,
-    )
+    message = None if finding.rule in _AT_ONE_PLACE else finding.message
+    return finding.rule, finding.severity, finding.cause, message, None if lacking else place
 
 
 class Renderer(Protocol):

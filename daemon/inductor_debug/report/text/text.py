@@ -19,7 +19,7 @@ from inductor_debug.engine.results.target_coverage import remark
 from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames
-from inductor_debug.report.run_report import CheckedFile, CheckResult, ExitCode, SkippedFile, summary, told_as
+from inductor_debug.report.run_report import CheckedFile, CheckResult, ExitCode, SkippedFile, ToldBefore, summary
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler, role_of
 from inductor_debug.report.text.snippet import ShownSnippet
@@ -54,7 +54,7 @@ class TextReport:
         self._styler = styler
         self._verbose = verbose
         self._quiet = quiet
-        self._told: dict[Hashable, str] = {}
+        self._told = ToldBefore()
         self._again: dict[str, None] = {}
         self._noted: set[Hashable] = set()
 
@@ -92,7 +92,7 @@ class TextReport:
         """Whether it was shown of another file: it lies in that, or in one that both import, or both lack a library."""
         if self._verbose:
             return False
-        first = self._told.setdefault(told_as(finding), file.shown)
+        first = self._told.first(finding, file.shown)
         if first != file.shown and finding.path != file.path:
             self._again.setdefault(file.shown, None)
         return first != file.shown
