@@ -9,13 +9,14 @@ from textwrap import dedent
 import pytest
 from forked import in_child
 from inductor_debug.accelerators.profile import load_document
+from inductor_debug.artifacts.graph_columns import SUFFIX, decode
 from inductor_debug.capture import session
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.formats.shapes_csv import shapes_csv
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.shapes_text import ShapesText
-from inductor_debug_schema import ArtifactMade, Event, JobRequest, Stage, from_wire
+from inductor_debug_schema import ArtifactMade, Event, JobRequest, NodeRole, Stage, from_wire
 from inductor_debug_schema.answers.shapes_document import DimensionState, ShapesDocument
 
 pytestmark = pytest.mark.torch
@@ -61,7 +62,26 @@ def f(x, *rest):
 """
 
 
-def shapes(folder: Path, text: str) -> ShapesDocument:
+LAYERED = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(8, 4)
+
+    def forward(self, x):
+        y = self.first(x)
+        return y.sin() + y.cos()
+
+
+def example_inputs():
+    return (torch.randn(6, 8),)
+"""
+
+
+def events_of(folder: Path, text: str) -> list[Event]:
     path = folder / "model.py"
     path.write_text(dedent(text))
     request = JobRequest(
@@ -79,10 +99,35 @@ def shapes(folder: Path, text: str) -> ShapesDocument:
         session.analyze(request, events.append)
         return events
 
-    result, output = in_child(work)
-    made = [event for event in result if isinstance(event, ArtifactMade) and event.title == "shapes"]
-    assert len(made) == 1, output
+    result, _ = in_child(work)
+    found: list[Event] = result
+    return found
+
+
+def shapes(folder: Path, text: str) -> ShapesDocument:
+    made = [event for event in events_of(folder, text) if isinstance(event, ArtifactMade) and event.title == "shapes"]
+    assert len(made) == 1
     return from_wire(ShapesDocument, json.loads(made[0].content))
+
+
+def test_the_exported_graph_has_the_targets_names_and_the_exact_expressions(tmp_path: Path) -> None:
+    made = [each for each in events_of(tmp_path, LAYERED) if isinstance(each, ArtifactMade) and each.suffix == SUFFIX]
+    [graph] = decode(made[0].content).graphs
+    arguments = [(node.role, node.detail) for node in graph.nodes if node.op == "placeholder"]
+    assert arguments == [
+        (NodeRole.PARAMETER, "first.weight"),
+        (NodeRole.PARAMETER, "first.bias"),
+        (NodeRole.INPUT, "x"),
+    ]
+    lines = dedent(LAYERED).split("\n")
+    places = [(node.op, node.module, node.place.range) for node in graph.nodes if node.place is not None]
+    told = [(op, module, lines[at.start.line][at.start.character : at.end.character]) for op, module, at in places]
+    assert told == [
+        ("aten.linear.default", "first", "self.first(x)"),
+        ("aten.sin.default", "", "y.sin()"),
+        ("aten.cos.default", "", "y.cos()"),
+        ("aten.add.Tensor", "", "y.sin() + y.cos()"),
+    ]
 
 
 def test_each_size_is_told_with_the_expression_that_decides(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from inductor_debug.capture.export.export_findings import stopped, strict_alone, undecided_findings
 from inductor_debug.capture.export.export_run import ExportAttempt, exported
+from inductor_debug.capture.export.exported_graph import exported_document
 from inductor_debug.capture.export.format_rows import formats_document
 from inductor_debug.capture.export.shape_rows import shapes_document
 from inductor_debug.capture.expressions.spans import SourceMap
@@ -56,7 +57,15 @@ def run_export(target: BuiltTarget, sources: SourceMap, *, formats: bool = False
     kept = [_artifact(SHAPES, shapes_document(target, further, sources, plain.error), target)]
     # What was asked for by name is told without its graphs, too.
     extras = [_artifact(FORMATS, formats_document(target, plain, sources), target)] if formats else []
-    return StageOutcome(Recording(), report, findings, retry_real=False, kept=kept, extras=extras)
+    return StageOutcome(
+        Recording(),
+        report,
+        findings,
+        retry_real=False,
+        graphs=lambda facts: exported_document(target, plain, sources),
+        kept=kept,
+        extras=extras,
+    )
 
 
 def _artifact(title: str, document: ShapesDocument | FormatsDocument, target: BuiltTarget) -> ArtifactMade:

@@ -36,7 +36,7 @@ def shapes_document(
     target: BuiltTarget, attempt: ExportAttempt, sources: SourceMap, stopped: BaseException | None
 ) -> ShapesDocument:
     """The document of a target that was exported, or of what was seen of it where that `stopped`."""
-    names = _names(target)
+    names = names_of_inputs(target)
     rows = _Rows(attempt, names, sources)
     dimensions = [
         rows.row((leaf, dim), int(size))
@@ -153,7 +153,7 @@ def _sizes_of(attempt: ExportAttempt) -> dict[Place, Any]:
     return found
 
 
-def _names(target: BuiltTarget) -> list[str]:
+def names_of_inputs(target: BuiltTarget) -> list[str]:
     """What the code calls each input tensor: its argument, and the way to it where that holds several."""
     return [
         name + pytree.keystr(path)

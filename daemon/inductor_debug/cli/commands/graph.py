@@ -37,6 +37,7 @@ EPILOG = """\
 examples:
   inductor-debug graph model.py                          the graphs that Dynamo captures, under the lines they come from
   inductor-debug graph model.py::Net --stage aot         forward and backward
+  inductor-debug graph model.py --stage export           the program that torch.export makes of it
   inductor-debug graph model.py --stage inductor         down to kernels; nothing is built
   inductor-debug graph model.py --stage inductor --accelerator h100      Triton kernels for a GPU that need not be there
   inductor-debug graph model.py --stage inductor --accelerator h100 --compile    and their registers, PTX and SASS
@@ -50,6 +51,7 @@ stages:
   mock       what Dynamo captures, before autograd
   aot        joint, forward and backward graphs
   inductor   graphs after Inductor's passes, IR with its loops, kernels
+  export     what torch.export makes, with every size open that can be
 
 For an accelerator that lays tensors out in its own way (Spyre: in sticks) the kernels come with their specs: loops in
 padded sizes, device sizes and stride maps of arguments, and what has to be laid out anew. They are derived from
@@ -76,7 +78,9 @@ FAILURES = (ConfigurationError, ArtifactError, PageError)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
     add_subject(parser, optional=True)
-    parser.add_argument("--stage", choices=STAGES, help="how far down to go (default: mock; for html: inductor)")
+    parser.add_argument(
+        "--stage", choices=(*STAGES, Stage.EXPORT.value), help="how far down to go (default: mock; for html: inductor)"
+    )
     parser.add_argument(
         "--compile", action="store_true", help="compile the kernels for the GPU with Triton, which need not be there"
     )
@@ -98,6 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
     """What is captured. A page cannot ask for more later, as an editor does."""
+    if arguments.stage == Stage.EXPORT.value:
+        return (Stage.EXPORT,)
     page = arguments.format == "html"
     last = arguments.stage or (STAGES[-1] if page else STAGES[0])
     down_to = STAGES[: STAGES.index(last) + 1]
