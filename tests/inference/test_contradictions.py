@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 import torch
 from inductor_debug.capture.inference.guessing.input_candidates import plan_for
+from inductor_debug.capture.inference.judging.coincidences import coincidences
 from inductor_debug.capture.inference.judging.contradiction import judged
+from inductor_debug.capture.inference.search.dynamic_dims import Found
 from inductor_debug.capture.inference.search.trial import Trials
+from inductor_debug.capture.inference.specs.specs import Guess, SpecArgument, TensorSpec
 from inductor_debug.capture.tensors.fake_mode import MemoryBoundError
 from torch import nn
 
@@ -63,3 +66,27 @@ def test_squares_are_changed_as_squares() -> None:
     wrong = trials.run(plan.first().with_sizes(H=48, W=48))
     judgement = judged(trials, plan, wrong)
     assert judgement.blamed is None
+
+
+class Squeezed(nn.Module):
+    """Takes what is as high as it is wide, or a number of pixels that it never says."""
+
+    def __init__(self, *, square: bool) -> None:
+        super().__init__()
+        self.mix, self.square = nn.Conv2d(48, 48, 1), square
+
+    def forward(self, image: torch.Tensor) -> Any:
+        """Weighs the channels."""
+        side = image.size(3) if self.square else image.size(1)
+        weights = self.mix(nn.functional.avg_pool2d(image, side)).sigmoid()
+        return image * weights.view(-1, 48, 1, 1)
+
+
+@pytest.mark.parametrize("square", [True, False])
+def test_an_image_may_have_to_be_square_but_of_no_side_that_nothing_declares(square: bool) -> None:
+    """Also where it has as many channels as pixels a side, which the model declares and which cannot change."""
+    trials = Trials(lambda: Squeezed(square=square))
+    guess = Guess((SpecArgument("image", TensorSpec(("B", 48, 48, 48))),), (("B", 2),))
+    assert trials.run(guess).error is None
+    said = [remark.rule for remark in coincidences(trials, Found(guess, frozenset("B"), guess))]
+    assert said == ([] if square else ["fixed-size"])

@@ -86,6 +86,8 @@ def coincidences(trials: Trials, found: Found, plan: Callable[[], CallPlan] | No
         together = [resized_everywhere(found.guess, fixed.size, other) for other in others]
         if not fixed.is_tied and trials.run(together[0]).error is None:
             continue
+        if not fixed.is_tied and _is_square(trials, found.guess, fixed, others[0]):
+            continue
         if len(_sources(fixed, found.guess, plan)) == 1:
             # What has the same name was given the same size by us, not by the text.
             itself = resized_alone(found.guess, fixed.argument, fixed.spec, fixed.dim, others[0])
@@ -109,13 +111,33 @@ def _fixed(found: Found) -> Iterator[_Fixed]:
     for number, (name, spec) in enumerate(guess.tensors()):
         for dim, called in enumerate(spec.dims):
             size = called if isinstance(called, int) else sizes[called]
-            usual = _OF_INDICES if spec.dtype == "int64" else GENERIC.get(len(spec.dims), ())
-            role = called if isinstance(called, str) else usual[dim : dim + 1]
             tied = called == _BATCH and _is_tied(found)
-            if (called in found.free and not tied) or size < 2 or size in seen or not _UNDECLARED.issuperset(role):
+            if (called in found.free and not tied) or size < 2 or size in seen or not _is_callers(spec, dim):
                 continue
             seen.add(size)
             yield _Fixed(name, number, spec, dim, size, tied)
+
+
+def _is_callers(spec: TensorSpec, dim: int) -> bool:
+    """Whether a dimension is one that the caller chooses, by its name or where it has none by its place."""
+    usual = _OF_INDICES if spec.dtype == "int64" else GENERIC.get(len(spec.dims), ())
+    called = spec.dims[dim]
+    return _UNDECLARED.issuperset(called if isinstance(called, str) else usual[dim : dim + 1])
+
+
+def _is_square(trials: Trials, guess: Guess, fixed: _Fixed, other: int) -> bool:
+    """Whether it runs with another size for all dimensions of the tensor that are the caller's and have that one.
+
+    As many channels as pixels a side keep their number: the model declares it.
+    """
+    sizes, spec = guess.size_of(), fixed.spec
+    equal = [
+        _is_callers(spec, dim) and (called if isinstance(called, int) else sizes[called]) == fixed.size
+        for dim, called in enumerate(spec.dims)
+    ]
+    dims = tuple(other if same else called for same, called in zip(equal, spec.dims, strict=True))
+    changed = replaced(guess, fixed.argument, spec, replace(spec, dims=dims))
+    return sum(equal) > 1 and trials.run(changed).error is None
 
 
 def _is_tied(found: Found) -> bool:
