@@ -1,9 +1,11 @@
 /** Bisections and transfers in a real VS Code: from a row of the view to a page with a ladder, with Cancel on the way, and errors that are said. */
 
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { until, write } from "./harness.js";
+import { folder, until, write } from "./harness.js";
+import { waiting } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
@@ -17,6 +19,7 @@ def double(x):
 `;
 
 let window: Window;
+let hold: string;
 
 const row = (text: string): ReturnType<Window["page"]["locator"]> => window.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${text}"]`).first();
 const pages = (text: RegExp): Promise<boolean> => window.frameText(text);
@@ -46,7 +49,8 @@ const clickState = (text: string): Promise<boolean> =>
   });
 
 beforeAll(async () => {
-  window = await sharedWindow({ "model.py": INTEGERS, "pyproject.toml": "" }, {
+  hold = join(folder({}), "hold");
+  window = await sharedWindow({ "model.py": INTEGERS, "held.py": `${INTEGERS}\n${waiting(hold)}`, "pyproject.toml": "" }, {
     settings: { "inductorDebug.accelerator": "spyre", "workbench.colorTheme": "Default Light Modern" },
     viewport: { width: 1600, height: 900 },
   });
@@ -74,7 +78,7 @@ test("a bisection is a page with the ladder, the verdict, and a link to the expr
   await row("Choose backends…").click();
   await row("dynamo").click();
   await row("spyre").click();
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   await window.untilNotification("double: the back end goes wrong");
   await until("the page is there", () => pages(/Bisection of double[\s\S]*spyre[\s\S]*model\.py, line 6[\s\S]*inductor-debug diff/u));
   await window.screenshot("bisect-page");
@@ -88,14 +92,17 @@ test("a bisection is a page with the ladder, the verdict, and a link to the expr
 });
 
 test("Cancel ends a bisection, and nothing is said about it", async () => {
-  await window.openFile("model.py");
+  await window.openFile("held.py");
+  await until("it is checked", async () => (await window.lenses()).some((text) => text.startsWith("capture: ")));
+  write(hold, ""); // it is not over before it is cancelled
   await window.run("Inductor Debug: Bisect");
   await row("Choose backends…").waitFor();
-  await window.page.keyboard.press("Enter"); // the usual ladder
+  await window.accept(); // the usual ladder
   await row("Choose backends…").waitFor({ state: "hidden" });
   await clickState("Cancel");
   await until("the page offers to try again", () => pages(/Cancelled[\s\S]*Retry/u));
   await window.screenshot("bisect-cancelled");
+  rmSync(hold);
   await until("the output tells of it", () => window.output().includes("Bisecting double: cancelled"));
   expect(await window.notifications()).toEqual([]);
 });

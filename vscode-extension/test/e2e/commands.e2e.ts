@@ -49,7 +49,7 @@ test("Explain a Rule offers those of the file first", async () => {
   const rows = window.page.locator(".quick-input-list .monaco-list-row");
   await until("the rules are listed", async () => (await rows.count()) > 5);
   await until("the file's come first", async () => /^dtype.*found in this file/u.test((await rows.first().getAttribute("aria-label")) ?? ""));
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   await until("the page is open", () => window.page.locator('.tab[aria-label*="dtype"]').isVisible());
   await window.closeTab("dtype");
 });
@@ -63,10 +63,10 @@ test("Set Example Inputs writes the directive, and the class becomes a target", 
   await window.screenshot("unclosed");
   await input().fill("torch.randn(8, 64)");
   await until("it has nothing against it any more", async () => !(await window.page.locator(".quick-input-widget", { hasText: "never closed" }).isVisible()));
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   await until("it asks for what the class needs", async () => (await input().getAttribute("placeholder")) === "width, classes");
   await input().fill("64, 10");
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   await window.untilUnderlined([[12, "self.linear(x).double()"]]);
   const wanted = "\n# inductor-debug: inputs=(torch.randn(8, 64),), init=(64, 10)\nclass Net(nn.Module):\n";
   await until("the file is saved", () => readFileSync(join(folder, "bare.py"), "utf8").includes(wanted));

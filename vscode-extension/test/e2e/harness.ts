@@ -33,6 +33,7 @@ const SETTINGS = {
   "workbench.editor.enablePreview": false,
   "workbench.editor.restoreViewState": false,
   "workbench.commandPalette.history": 0,
+  "workbench.quickOpen.closeOnFocusLost": false, // on a busy machine what opens late takes the focus
   "chat.commandCenter.enabled": false,
   "telemetry.telemetryLevel": "off",
   "extensions.ignoreRecommendations": true,

@@ -100,9 +100,9 @@ test("a class without example inputs gets inferred ones, which a click writes do
   const input = window.page.locator(".quick-input-widget input").first();
   await until("it offers what was inferred", async () => /randn\(\d+, 64\)/u.test(await input.inputValue()));
   await input.fill("torch.randn(8, 64)");
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   await until("it offers what was invented", async () => (await input.inputValue()) === "(64, 10)");
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   const wanted = "\n# inductor-debug: inputs=(torch.randn(8, 64),), init=(64, 10)\nclass Net(nn.Module):\n";
   await until("the directive is in the file", () => onDisk("bare.py").includes(wanted));
   await window.untilUnderlined([[12, "self.linear(x).double()"]]);

@@ -136,7 +136,7 @@ test("a path that is typed is taken", async () => {
   await picking();
   await window.page.locator(".quick-input-widget input").first().fill(join(folder, "good", "..", "good", "bin", "python"));
   await until("it is offered, and what Enter takes", () => window.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: "Use " }).isVisible());
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   await until("it is the setting", () => String(chosen()).includes("good"));
   await window.untilUnderlined([[13, CULPRIT]]);
   await until("the status says so", async () => (await window.status()).includes("good/bin/python"));

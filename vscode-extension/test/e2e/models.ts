@@ -33,7 +33,12 @@ export const OVERTAKEN = DOUBLE.replace("from torch import nn\n", "from torch im
 
 /** `DOUBLE` that is not through as long as there is a file at `path`; float64 is at line 16. */
 export function held(path: string): string {
-  return DOUBLE.replace("from torch import nn\n", `from torch import nn\nimport os, time\n\nwhile os.path.exists(${JSON.stringify(path)}): time.sleep(0.02)\n`);
+  return DOUBLE.replace("from torch import nn\n", `from torch import nn\n${waiting(path)}`);
+}
+
+/** What waits while a file exists. */
+export function waiting(path: string): string {
+  return `import os, time\n\nwhile os.path.exists(${JSON.stringify(path)}): time.sleep(0.02)\n`;
 }
 
 /** Leaves a trace on disk when it runs. */

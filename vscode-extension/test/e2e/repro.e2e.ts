@@ -97,7 +97,7 @@ test("a finding that is gone is said to be", async () => {
   await until("it asks", async () => (await inputRows()).some((row) => row.startsWith("dtype")));
   write(join(folder, "model.py"), CLEAN); // as a checkout would
   await until("nothing is underlined", async () => (await window.squiggles()).length === 0);
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   expect(await window.untilNotification("The finding is not there any more")).toContain("Reproducing dtype of model.py");
   await window.clearNotifications();
   write(join(folder, "model.py"), DOUBLE);
@@ -115,7 +115,7 @@ test("a bug report shows its files before it is written where the user wants it"
   await window.screenshot("bug-report-files");
   expect(rows[0]).toContain("Save…");
   expect(readdirSync(folder).filter((name) => name.endsWith(".zip"))).toEqual([]);
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   const input = window.page.locator(".quick-input-widget input").first();
   await until("it asks where to", async () => (await input.inputValue()).endsWith("bug-report-model.zip"));
   await window.page.locator(".quick-input-action a", { hasText: "OK" }).click();

@@ -60,7 +60,7 @@ test("the lens opens the view, a preset sets a size, and the hints follow", asyn
 test("several accelerators stand in a table, from which one is chosen", async () => {
   await window.run("Inductor Debug: What If on Another Accelerator?");
   await window.page.locator(".quick-input-list .monaco-list-row").first().waitFor();
-  await window.page.keyboard.press("Enter");
+  await window.accept();
   await until("the table is there", () => window.frameText(/ops without a kernel/u));
   await window.screenshot("whatif-accelerators");
   await until("spyre is chosen", async () => {

@@ -135,9 +135,19 @@ export class Window {
 
   /** Puts the cursor to a one-based line and column. */
   async goTo(line: number, column = 1): Promise<void> {
-    await this.filter("Control+G", `:${line}:${column}`);
-    await this.page.keyboard.press("Enter");
+    const there = this.page.locator(`#status\\.editor\\.selection[aria-label="Ln ${line}, Col ${column}"]`);
+    await until(`the cursor is in line ${line}, column ${column}`, async () => {
+      await this.filter("Control+G", `:${line}:${column}`);
+      await this.accept({ timeout: 5_000 });
+      await there.waitFor({ timeout: 5_000 });
+      return true;
+    });
     await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  }
+
+  /** Presses Enter in the question that is open, and nowhere else: what opens late may have the focus. */
+  async accept(patience: { timeout?: number } = {}): Promise<void> {
+    await this.page.locator(".quick-input-widget input:not([type=checkbox])").filter({ visible: true }).first().press("Enter", patience);
   }
 
   /** Replaces `before`, which must stand once in the file, by `after`, in one edit. Returns the new text. */
@@ -153,7 +163,12 @@ export class Window {
       await widget.locator(".matchesCount", { hasText: "of 1" }).waitFor({ timeout: 5_000 });
       return true;
     });
-    await widget.locator(".replace-part textarea").press("Control+Alt+Enter");
+    const found = widget.locator(".matchesCount", { hasText: "of 1" });
+    await until("it is replaced", async () => {
+      await widget.locator(".replace-part textarea").press("Control+Alt+Enter", { timeout: 5_000 });
+      if (!after.includes(before)) await found.waitFor({ state: "detached", timeout: 5_000 }); // else it is found again
+      return true;
+    });
     await until("the widget is closed", async () => {
       if (await widget.count() > 0) await find.press("Escape", { timeout: 5_000 });
       return await widget.count() === 0;
@@ -161,9 +176,13 @@ export class Window {
     return text.replace(before, after);
   }
 
+  /** Saves what is in the active tab, again where something else had the key. */
   async save(): Promise<void> {
-    await this.page.keyboard.press("Control+S");
-    await this.page.locator(".tab.active.dirty").waitFor({ state: "detached" });
+    await until("it is saved", async () => {
+      await this.page.keyboard.press("Control+S");
+      await this.page.locator(".tab.active.dirty").waitFor({ state: "detached", timeout: 10_000 });
+      return true;
+    });
   }
 
   /** What is underlined in the editor, from top to bottom, as it stands on the screen. */
