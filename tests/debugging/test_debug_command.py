@@ -13,6 +13,7 @@ import needed
 import pytest
 from debugpy_client import SECONDS, Debugged
 from inductor_debug.cli.main import main
+from zygote import COMMAND
 
 pytestmark = pytest.mark.torch
 
@@ -70,7 +71,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     (root / "pyproject.toml").touch()
     (root / "model.py").write_text(MODEL, encoding="utf-8")
     ran = subprocess.run(
-        [sys.executable, "-m", "inductor_debug", "debug", "model.py::Net", "--line", str(SCALE), "--format", "json"],
+        [*COMMAND, "debug", "model.py::Net", "--line", str(SCALE), "--format", "json"],
         cwd=root, capture_output=True, text=True, timeout=SECONDS, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
