@@ -1059,3 +1059,31 @@ class Cell(nn.Module):
 def test_what_fits_other_sizes_of_the_same_is_left_alone(what: str, tmp_path: Path) -> None:
     events = told(tmp_path, "import numpy as np\nimport torch\nfrom torch import nn\n" + FITTING[what])
     assert [finding.message for finding in findings(events) if finding.rule in ("capture-error", "fixed-size")] == []
+
+
+def test_a_part_that_forgets_the_constructor_of_its_base_is_told_at_its_own(tmp_path: Path) -> None:
+    text = """
+import torch
+from torch import nn
+
+class Scale(nn.Module):
+    def __init__(self, factor=3):
+        self.factor = factor
+
+    def forward(self, x):
+        return x * self.factor
+
+class Net(nn.Module):
+    def __init__(self, width=16):
+        super().__init__()
+        self.first, self.scale = nn.Linear(width, 8), Scale()
+
+    def forward(self, x):
+        return self.scale(self.first(x))
+"""
+    [finding] = findings(told(tmp_path, text))
+    assert finding.severity is Severity.ERROR
+    assert finding.message == (
+        "`Scale.__init__` does not call `super().__init__()`, which every module needs (in Net)."
+    )
+    assert finding.range.start.line == text.splitlines().index("    def __init__(self, factor=3):")

@@ -16,6 +16,7 @@ import torch
 
 from inductor_debug.capture.failures.failed_statement import last_frame
 from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.failures.set_up import check_set_up
 from inductor_debug.capture.inference.completing import completed
 from inductor_debug.capture.inference.construction.call_sites import calls_in
 from inductor_debug.capture.inference.construction.construction import Construction, constructions
@@ -144,9 +145,16 @@ def trials_on(way: Way) -> Trials:
     """Builds the model to run guesses on.
 
     Raises:
-        NotInferableError: its constructor raised, or did not end.
+        NotInferableError: its constructor raised, did not end, or left out that of its base.
     """
-    trials: Trials = built_within(lambda: Trials(way.build), CONSTRUCTION_SECONDS)
+
+    def whole() -> Any:
+        model = way.build()
+        if isinstance(model, torch.nn.Module):
+            check_set_up(model)
+        return model
+
+    trials: Trials = built_within(lambda: Trials(whole), CONSTRUCTION_SECONDS)
     return trials
 
 

@@ -7,16 +7,15 @@ user code raises comes out as a `BuildError`, wrapped, never handled here.
 from __future__ import annotations
 
 import contextlib
-import linecache
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import torch
-from inductor_debug_schema import Location, Position, Range
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.failures.set_up import NotSetUpError, check_set_up
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.interception import unwrap
@@ -53,7 +52,7 @@ def build_target(
     args, kwargs = _run(candidate.inputs)
     module = _module_of(function, args)
     if module is not None:
-        _check_set_up(module, candidate.model)
+        _run(replace(candidate.model, run=lambda: check_set_up(module)))
     more = candidate.more()
     for call in ((args, kwargs), *more):
         _check_call(candidate, function, *call)
@@ -104,7 +103,9 @@ def _run(recipe: Recipe) -> Any:
     try:
         return run_user_code(recipe.run)
     except BaseException as error:
-        raise BuildError(error, recipe) from error
+        raised = error.__cause__ if isinstance(error.__cause__, NotSetUpError) else error
+        where = raised.location if isinstance(raised, NotSetUpError) else None
+        raise BuildError(error, recipe if where is None else replace(recipe, location=where)) from error
 
 
 def _check_call(candidate: Candidate, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -119,32 +120,6 @@ def _check_call(candidate: Candidate, function: Any, args: tuple[Any, ...], kwar
         raise BuildError(
             TypeError(f"{candidate.name}{signature} cannot be called so: {error}"), candidate.inputs
         ) from error
-
-
-def _check_set_up(module: torch.nn.Module, recipe: Recipe) -> None:
-    """A module whose constructor forgets that of its base has no tables, which nothing that runs modules expects."""
-    parts, seen = [module], {id(module)}
-    for part in parts:
-        if not hasattr(part, "_parameters"):
-            name = foreign.name_of(type(part))
-            code = foreign.code_of(foreign.attribute(type(part), "__init__"))
-            if code is not None:
-                recipe = replace(recipe, location=_constructor(code.co_filename, code.co_firstlineno))
-            raise BuildError(
-                AttributeError(f"`{name}.__init__` does not call `super().__init__()`, which every module needs"),
-                recipe,
-            )
-        inner = [each for each in part._modules.values() if each is not None and id(each) not in seen]
-        seen.update(map(id, inner))
-        parts += inner
-
-
-def _constructor(path: str, number: int) -> Location:
-    """The name of a constructor that begins in a line of a file that ran; all of the line where it stands elsewhere."""
-    text = linecache.getline(path, number).rstrip()
-    name = "__init__"
-    start, end = (at, at + len(name)) if (at := text.find(name)) >= 0 else (0, len(text))
-    return Location(path, Range(Position(number - 1, start), Position(number - 1, end)))
 
 
 def _module_of(function: Callable[..., Any], args: tuple[Any, ...]) -> torch.nn.Module | None:

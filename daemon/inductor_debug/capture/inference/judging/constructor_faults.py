@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from inductor_debug.capture.failures.set_up import NotSetUpError
 from inductor_debug.capture.inference.construction import signatures
 from inductor_debug.capture.inference.construction.construction import Construction
 from inductor_debug.capture.inference.judging.blame import KnownNames, is_evident
@@ -27,6 +28,8 @@ def is_constructors_fault(error: BaseException, kind: Any, made: Construction, n
         made: what its constructor was given.
         names: of the file that defines it.
     """
+    if isinstance(error, NotSetUpError):
+        return True
     if isinstance(error, TypeError) and any(signatures.takes_more(kind)):
         return False  # what is handed on as `*args` nobody wrote down
     if is_evident(error, names, None, invented=bool(made.invented), kinds=made.invented_kinds):
