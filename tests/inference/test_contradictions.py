@@ -90,3 +90,41 @@ def test_an_image_may_have_to_be_square_but_of_no_side_that_nothing_declares(squ
     assert trials.run(guess).error is None
     said = [remark.rule for remark in coincidences(trials, Found(guess, frozenset("B"), guess))]
     assert said == ([] if square else ["fixed-size"])
+
+
+class Lasting(nn.Module):
+    """Puts beside a sequence what is as long as its own number says, however long the sequence is."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        setattr(self, name, 48)
+        self.name = name
+
+    def forward(self, x: torch.Tensor) -> Any:
+        """A spectrum back in time."""
+        return torch.cat((x, torch.fft.irfft(torch.fft.rfft(x, dim=1), n=getattr(self, self.name), dim=1)), -1)
+
+
+class Positioned(nn.Module):
+    """Adds the positions of another dimension: one row stands for all, as many as columns fit by chance."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        """Each row in pieces."""
+        return x.unfold(-1, 16, 16) + x.mean(-1)[:1].unsqueeze(-1)
+
+
+@pytest.mark.parametrize(
+    ("model", "shape", "rules"),
+    [
+        (Lasting("seq_len"), ("B", 48, 40), []),
+        (Lasting("factor"), ("B", 48, 40), ["fixed-size"]),
+        (Positioned(), ("B", 3, 48), []),
+    ],
+)
+def test_what_the_model_calls_a_length_is_declared_and_one_row_stands_for_any(
+    model: nn.Module, shape: tuple[str | int, ...], rules: list[str]
+) -> None:
+    trials = Trials(lambda: model)
+    guess = Guess((SpecArgument("x", TensorSpec(shape)),), (("B", 2),))
+    assert trials.run(guess).error is None
+    assert [remark.rule for remark in coincidences(trials, Found(guess, frozenset("B"), guess))] == rules

@@ -136,6 +136,21 @@ WRITTEN |= {
                 sizes.append(1)
             Model(widths, depth, len(sizes))
     """,
+    "([13, 17],)": """
+        class Model(nn.Module):
+            def __init__(self, kernels): ...
+        class Whole(nn.Module):
+            def __init__(self, config, kernels=[12, 16, 17]):
+                super().__init__()
+                odd, others = [], []
+                for kernel in kernels:
+                    if kernel % 2 == 0:
+                        odd.append(kernel + 1)
+                        others.append(config.length // kernel)
+                    else:
+                        others.append(kernel)
+                self.part = Model(odd)
+    """,
     "(30, 2, 7)": """
         class Model(nn.Module):
             def __init__(self, width, depth, classes): ...

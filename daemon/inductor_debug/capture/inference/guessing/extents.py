@@ -37,6 +37,11 @@ def says_image_size(owner: nn.Module) -> bool:
     return any(argument_names.is_surely_of_image(name) for name, _ in _numbers(owner))
 
 
+def extents_of(subject: Any) -> frozenset[int]:
+    """What the numbers are that a model has as sizes of images or lengths."""
+    return frozenset(number for _, number in _numbers(subject)) if isinstance(subject, nn.Module) else frozenset()
+
+
 def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:
     """Integers that are called like sizes of images or lengths: the model's own, then those of its parts."""
     parts = itertools.islice(owner.modules(), 1, _MOST_PARTS) if owner is not None else ()

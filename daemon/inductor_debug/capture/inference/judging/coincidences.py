@@ -15,6 +15,7 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from inductor_debug.capture.inference.guessing.extents import extents_of
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of
@@ -86,7 +87,11 @@ def coincidences(trials: Trials, found: Found, plan: Callable[[], CallPlan] | No
         together = [resized_everywhere(found.guess, fixed.size, other) for other in others]
         if not fixed.is_tied and trials.run(together[0]).error is None:
             continue
-        if not fixed.is_tied and _is_square(trials, found.guess, fixed, others[0]):
+        if not fixed.is_tied and (
+            _is_a_length(trials, fixed)
+            or _is_square(trials, found.guess, fixed, others[0])
+            or trials.run(_resized(found.guess, fixed, 1)).error is None  # what is one stands for any number
+        ):
             continue
         if len(_sources(fixed, found.guess, plan)) == 1:
             # What has the same name was given the same size by us, not by the text.
@@ -123,6 +128,11 @@ def _is_callers(spec: TensorSpec, dim: int) -> bool:
     usual = _OF_INDICES if spec.dtype == "int64" else GENERIC.get(len(spec.dims), ())
     called = spec.dims[dim]
     return _UNDECLARED.issuperset(called if isinstance(called, str) else usual[dim : dim + 1])
+
+
+def _is_a_length(trials: Trials, fixed: _Fixed) -> bool:
+    """Whether the model has the size as a number that is called after lengths or images: `self.seq_len`."""
+    return not fixed.is_batch and fixed.size in extents_of(trials.subject)
 
 
 def _is_square(trials: Trials, guess: Guess, fixed: _Fixed, other: int) -> bool:

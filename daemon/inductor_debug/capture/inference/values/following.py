@@ -186,12 +186,15 @@ class Follower(PlainCalls):
             test, known = False, False
         if self.look is not None:
             taken, other = (node.body, node.orelse) if not known or test else (node.orelse, node.body)
-            apart = dict(names)
+            # What a branch that is not taken adds to a list is not in it.
+            apart = {name: value.copy() if type(value) in (list, dict) else value for name, value in names.items()}
             self.doubtful(other, apart)
             (self.run if known else self.doubtful)(taken, names)
             for name, value in apart.items():
                 if names.get(name, UnknownError) is UnknownError:
                     names[name] = value
+            if not known:
+                self.grown(node, names)
         elif known:
             self.run(node.body if test else node.orelse, names)
         elif any(isinstance(item, _LEAVE) for item in ast.walk(node)):
@@ -225,7 +228,12 @@ class Follower(PlainCalls):
                 self.store(item, UnknownError, names)
             elif isinstance(item, ast.Subscript) and isinstance(item.ctx, ast.Store):
                 self.forget(item.value, names)
-            elif isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and item.func.attr in CHANGING:
+        self.grown(node, names)
+
+    def grown(self, node: ast.AST, names: Names) -> None:
+        """Forgets what a statement that cannot be followed may add to, or take from."""
+        for item in ast.walk(node):
+            if isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute) and item.func.attr in CHANGING:
                 self.forget(item.func.value, names)
 
     def forget(self, changed: ast.expr, names: Names) -> None:
