@@ -117,6 +117,7 @@ class Positioned(nn.Module):
     ("model", "shape", "rules"),
     [
         (Lasting("seq_len"), ("B", 48, 40), []),
+        (Lasting("in_channels"), ("B", 48, 40), []),
         (Lasting("factor"), ("B", 48, 40), ["fixed-size"]),
         (Positioned(), ("B", 3, 48), []),
     ],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from inductor_debug.capture.inference.specs import argument_names
 from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
 
 _MOST_PARTS = 40
+_OF_INPUT = re.compile(r"(n_?|num_)?(in|input)_?(channels?|features?|dims?|size|planes|width)", re.IGNORECASE)
 
 
 def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tuple[int, ...]) -> CallPlan:
@@ -37,9 +39,13 @@ def says_image_size(owner: nn.Module) -> bool:
     return any(argument_names.is_surely_of_image(name) for name, _ in _numbers(owner))
 
 
-def extents_of(subject: Any) -> frozenset[int]:
-    """What the numbers are that a model has as sizes of images or lengths."""
-    return frozenset(number for _, number in _numbers(subject)) if isinstance(subject, nn.Module) else frozenset()
+def declared_by(subject: Any) -> frozenset[int]:
+    """The numbers that a model has as sizes of its input: of images, lengths, and what is called so (`in_channels`)."""
+    if not isinstance(subject, nn.Module):
+        return frozenset()
+    own = ((name, value) for name, value in vars(subject).items() if type(value) is int)
+    of_input = (value for name, value in own if _OF_INPUT.match(name))
+    return frozenset((*of_input, *(number for _, number in _numbers(subject))))
 
 
 def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:

@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from inductor_debug.capture.inference.guessing.extents import extents_of
+from inductor_debug.capture.inference.guessing.extents import declared_by
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of
@@ -88,7 +88,7 @@ def coincidences(trials: Trials, found: Found, plan: Callable[[], CallPlan] | No
         if not fixed.is_tied and trials.run(together[0]).error is None:
             continue
         if not fixed.is_tied and (
-            _is_a_length(trials, fixed)
+            _is_a_number_of_its_own(trials, fixed)
             or _is_square(trials, found.guess, fixed, others[0])
             or trials.run(_resized(found.guess, fixed, 1)).error is None  # what is one stands for any number
         ):
@@ -130,9 +130,9 @@ def _is_callers(spec: TensorSpec, dim: int) -> bool:
     return _UNDECLARED.issuperset(called if isinstance(called, str) else usual[dim : dim + 1])
 
 
-def _is_a_length(trials: Trials, fixed: _Fixed) -> bool:
-    """Whether the model has the size as a number that is called after lengths or images: `self.seq_len`."""
-    return not fixed.is_batch and fixed.size in extents_of(trials.subject)
+def _is_a_number_of_its_own(trials: Trials, fixed: _Fixed) -> bool:
+    """Whether the model has the size as a number that is called after what it takes: `self.seq_len`."""
+    return not fixed.is_batch and fixed.size in declared_by(trials.subject)
 
 
 def _is_square(trials: Trials, guess: Guess, fixed: _Fixed, other: int) -> bool:
