@@ -48,6 +48,23 @@ def test_on_inputs_that_were_guessed_others_have_to_hold(tmp_path: Path) -> None
     assert stated(tmp_path, alone).findings == []
 
 
+def test_a_guessed_input_of_other_dimensions_is_no_fault_of_the_first_comment(tmp_path: Path) -> None:
+    text = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 4)
+
+    def forward(self, x):
+        x = torch.relu(x.flatten(1).flatten(0).view(-1, 8))  # (T, D, 1)
+        y = self.inner(x)  # (T, C)
+        return y * 2  # (T, C)
+"""
+    assert stated(tmp_path, text).findings == []
+    given = text + GIVEN.replace("2, 5, 8", "5, 8")
+    assert len(stated(tmp_path, given).of("shape-annotation")) == 1
+
+
 def test_guessed_inputs_that_contradict_what_is_stated_of_them_say_nothing(tmp_path: Path) -> None:
     text = NET.replace(
         "    def forward(self, x):\n", "    def forward(\n        self,\n        x,  # (B, T, C, D)\n    ):\n"

@@ -57,9 +57,13 @@ def shape_findings(seen: Sequence[ShapeSeen]) -> list[Finding]:
         if first.note.stated_by is StatedBy.ANNOTATION:
             continue
         faults = [_fault_of(one) for one in of_note]
-        if all(faults) and not (first.guessed and _agreeing(first, kept) < _AGREEING):
-            assert faults[0] is not None
-            found.append(_finding(first, *faults[0]))
+        if all(faults) and faults[0] is not None:
+            agreeing = _agreeing(first, kept)
+            # Where nothing before it holds, the input that was guessed may have the wrong number of dimensions.
+            counts = faults[0][0] is ShapeFault.RANK and first.note.stated_by is StatedBy.COMMENT
+            rests = counts and not any(note.range.start < first.note.range.start for note in agreeing)
+            if not first.guessed or (len(agreeing) >= _AGREEING and not rests):
+                found.append(_finding(first, *faults[0]))
     return list({(one.path, one.range): one for one in found}.values())
 
 
@@ -74,10 +78,10 @@ def _call_of(one: ShapeSeen) -> Any:
     return one.target, one.path, one.line, one.call
 
 
-def _agreeing(one: ShapeSeen, every: Sequence[ShapeSeen]) -> int:
-    """How many other statements in the same function hold."""
+def _agreeing(one: ShapeSeen, every: Sequence[ShapeSeen]) -> list[ShapeNote]:
+    """The other statements in the same function that hold."""
     same = {other.note: other for other in every if (other.path, other.line) == (one.path, one.line)}
-    return sum(_fault_of(other) is None for note, other in same.items() if note != one.note)
+    return [note for note, other in same.items() if note != one.note and _fault_of(other) is None]
 
 
 def _fault_of(one: ShapeSeen) -> tuple[ShapeFault, dict[str, int]] | None:
