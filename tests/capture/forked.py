@@ -116,6 +116,7 @@ def analyze(
     keep_captures: bool = False,
     keep_costs: bool = False,
     torch_logs: str = "",
+    export_formats: bool = False,
 ) -> Job:
     """Runs one job on `text`, or on what `path` holds."""
     if text is None:
@@ -137,6 +138,7 @@ def analyze(
         keep_captures=keep_captures,
         keep_costs=keep_costs,
         torch_logs=torch_logs,
+        export_formats=export_formats,
     )
     events: list[Event] = []
 

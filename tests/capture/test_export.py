@@ -7,16 +7,14 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from forked import in_child
-from inductor_debug.accelerators.profile import load_document
+from forked import analyze
 from inductor_debug.artifacts.graph_columns import SUFFIX, decode
-from inductor_debug.capture import session
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.formats.shapes_csv import shapes_csv
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.shapes_text import ShapesText
-from inductor_debug_schema import ArtifactMade, Event, JobRequest, NodeRole, Stage, from_wire
+from inductor_debug_schema import ArtifactMade, Event, NodeRole, Stage, from_wire
 from inductor_debug_schema.answers.shapes_document import DimensionState, ShapesDocument
 
 pytestmark = pytest.mark.torch
@@ -84,24 +82,7 @@ def example_inputs():
 def events_of(folder: Path, text: str) -> list[Event]:
     path = folder / "model.py"
     path.write_text(dedent(text))
-    request = JobRequest(
-        job=1,
-        path=str(path),
-        text=path.read_text(),
-        project_root=str(folder),
-        stages=[Stage.EXPORT],
-        profile=load_document("mock"),
-        keep_graphs=True,
-    )
-    events: list[Event] = []
-
-    def work() -> list[Event]:
-        session.analyze(request, events.append)
-        return events
-
-    result, _ = in_child(work)
-    found: list[Event] = result
-    return found
+    return analyze(path, stages=(Stage.EXPORT,), keep_graphs=True).events
 
 
 def shapes(folder: Path, text: str) -> ShapesDocument:

@@ -8,16 +8,14 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from forked import in_child
-from inductor_debug.accelerators.profile import load_document
-from inductor_debug.capture import session
+from forked import analyze
 from inductor_debug.capture.export import format_rows, program_formats
 from inductor_debug.capture.export.program_formats import Conversion, Format
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.formats_text import FormatsText
-from inductor_debug_schema import ArtifactMade, Event, JobRequest, Stage, from_wire
+from inductor_debug_schema import ArtifactMade, Stage, from_wire
 from inductor_debug_schema.answers.formats_document import ExportFormat, FormatsDocument, FormatState
 from torch.export import ExportedProgram
 
@@ -55,23 +53,8 @@ def f(x):
 def formats(folder: Path, text: str, *, asked: bool = True) -> list[FormatsDocument]:
     path = folder / "model.py"
     path.write_text(dedent(text))
-    request = JobRequest(
-        job=1,
-        path=str(path),
-        text=path.read_text(),
-        project_root=str(folder),
-        stages=[Stage.EXPORT],
-        profile=load_document("mock"),
-        export_formats=asked,
-    )
-    events: list[Event] = []
-
-    def work() -> list[Event]:
-        session.analyze(request, events.append)
-        return events
-
-    result, _ = in_child(work)
-    made = [event for event in result if isinstance(event, ArtifactMade) and event.title == "formats"]
+    job = analyze(path, stages=(Stage.EXPORT,), export_formats=asked)
+    made = [event for event in job.events if isinstance(event, ArtifactMade) and event.title == "formats"]
     return [from_wire(FormatsDocument, json.loads(each.content)) for each in made]
 
 

@@ -57,13 +57,12 @@ def shape_findings(seen: Sequence[ShapeSeen]) -> list[Finding]:
         if first.note.stated_by is StatedBy.ANNOTATION:
             continue
         faults = [_fault_of(one) for one in of_note]
-        if all(faults) and faults[0] is not None:
-            agreeing = _agreeing(first, kept)
-            # Where nothing before it holds, the input that was guessed may have the wrong number of dimensions.
-            counts = faults[0][0] is ShapeFault.RANK and first.note.stated_by is StatedBy.COMMENT
-            rests = counts and not any(note.range.start < first.note.range.start for note in agreeing)
-            if not first.guessed or (len(agreeing) >= _AGREEING and not rests):
-                found.append(_finding(first, *faults[0]))
+        if (
+            all(faults)
+            and faults[0] is not None
+            and not (first.guessed and _may_be_the_guess(first, faults[0][0], kept))
+        ):
+            found.append(_finding(first, *faults[0]))
     return list({(one.path, one.range): one for one in found}.values())
 
 
@@ -76,6 +75,15 @@ def _by(seen: Iterable[ShapeSeen], key: Callable[[ShapeSeen], Any]) -> dict[Any,
 
 def _call_of(one: ShapeSeen) -> Any:
     return one.target, one.path, one.line, one.call
+
+
+def _may_be_the_guess(one: ShapeSeen, fault: ShapeFault, every: Sequence[ShapeSeen]) -> bool:
+    """Whether too little else holds in the function to doubt a statement rather than the inputs that were guessed."""
+    agreeing = _agreeing(one, every)
+    if fault is ShapeFault.RANK and one.note.stated_by is StatedBy.COMMENT:
+        # The input may have the wrong number of dimensions, which comes right later on.
+        return len(agreeing) < _AGREEING or all(note.range.start > one.note.range.start for note in agreeing)
+    return len(agreeing) < _AGREEING
 
 
 def _agreeing(one: ShapeSeen, every: Sequence[ShapeSeen]) -> list[ShapeNote]:

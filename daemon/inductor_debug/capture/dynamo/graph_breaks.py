@@ -71,7 +71,8 @@ class BreakCollector:
         """Takes one break in."""
         frames = self._with_callers(frames_of(raw.stack, self.sources), raw)
         eager = _function(frames, raw) if raw.gives_up else ""
-        scripted = breaks_around_a_call(raw.stack, raw.modules) and is_scripted(self.target.module)
+        around_a_call = breaks_around_a_call(raw.stack, raw.modules)
+        scripted = around_a_call and is_scripted(self.target.module)
         facts, broken = facts_of(
             raw.words, raw.callee, raw.stack, self.sources, modules=raw.modules, eager=eager, scripted=scripted
         )
@@ -79,11 +80,7 @@ class BreakCollector:
         facts = replace(facts, refused=self.target.fullgraph)
         if broken is not None and not facts.inside:
             location = broken
-        if (
-            facts.breaks_by is BreakCause.HOOK
-            and breaks_around_a_call(raw.stack, raw.modules)
-            and (hook := self._only_hook())
-        ):
+        if facts.breaks_by is BreakCause.HOOK and around_a_call and (hook := self._only_hook()):
             related = [Related(location.path, location.range, "the graph breaks here"), *related]
             name, location = hook
             facts = replace(facts, expression="", inside="", function=name)

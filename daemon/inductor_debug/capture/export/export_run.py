@@ -12,14 +12,17 @@ from types import FrameType
 from typing import Any
 
 import torch
+from inductor_debug_schema import Location
 from torch.export import Dim, ExportedProgram
+from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo.dynamo_breaks import stack_of_error
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack, hooked_positions, last_stack
-from inductor_debug.capture.export.export_positions import noted_frames
+from inductor_debug.capture.export.export_positions import noted_frames, number_at
 from inductor_debug.capture.export.symbol_watch import SymbolEvents, watched_symbols
 from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.failures.failures import innermost
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
@@ -38,6 +41,13 @@ class ExportAttempt:
     traced: TracedStack = ()
     frames: dict[int, tuple[Frame, ...]] = field(default_factory=dict)
     events: SymbolEvents = field(default_factory=SymbolEvents)
+
+    def place_of(self, node: Node) -> Location | None:
+        """The user's expression that a node of the program comes from; None where that is not known."""
+        number = number_at(node)
+        frames = self.frames.get(number, ()) if number is not None else ()
+        index = innermost(frames)
+        return frames[index].location if index is not None else None
 
 
 class ListedArguments(torch.nn.Module):

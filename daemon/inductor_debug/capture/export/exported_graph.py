@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inductor_debug_schema import Graph, GraphDocument, GraphKind, GraphNode, NodeRole, Stage
+from inductor_debug_schema import Graph, GraphDocument, GraphKind, NodeRole, Stage
 from torch.export import ExportedProgram
 
-from inductor_debug.capture.export.export_positions import number_at
 from inductor_debug.capture.export.export_run import ExportAttempt
 from inductor_debug.capture.export.shape_rows import names_of_inputs
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.failures.failures import innermost
 from inductor_debug.capture.graphs.graph_arguments import GraphArgument
 from inductor_debug.capture.graphs.graph_tables import document_of, table_of
 from inductor_debug.capture.running.target import BuiltTarget
@@ -33,16 +31,9 @@ def exported_document(target: BuiltTarget, attempt: ExportAttempt, sources: Sour
         module_names=None,
         arguments=_arguments(program, target),
     )
-    numbers = {node.name: number_at(node) for node in program.graph.nodes}
-    nodes = [_placed(node, numbers.get(node.name), attempt) for node in table.nodes]
+    places = {node.name: attempt.place_of(node) for node in program.graph.nodes}
+    nodes = [replace(node, place=places.get(node.name) or node.place, module=_own(node.module)) for node in table.nodes]
     return document_of(target, Stage.EXPORT, [Graph(table.name, table.kind, nodes, table.made_from)])
-
-
-def _placed(node: GraphNode, number: int | None, attempt: ExportAttempt) -> GraphNode:
-    frames = attempt.frames.get(number, ()) if number is not None else ()
-    index = innermost(frames)
-    place = frames[index].location if index is not None else node.place
-    return replace(node, place=place, module=_own(node.module))
 
 
 def _arguments(program: ExportedProgram, target: BuiltTarget) -> dict[str, GraphArgument]:

@@ -9,11 +9,10 @@ from inductor_debug_schema import Location
 from inductor_debug_schema.answers.formats_document import ExportFormat, FormatObstacle, FormatsDocument, FormatState
 from torch.fx import Node
 
-from inductor_debug.capture.export.export_positions import number_at
 from inductor_debug.capture.export.export_run import ExportAttempt, exported
 from inductor_debug.capture.export.program_formats import FORMATS, Conversion, Format, made_by, missing, reason, tried
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.failures.failures import describe, innermost
+from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.running.target import BuiltTarget
 
 
@@ -74,9 +73,7 @@ def _obstacles(nodes: tuple[Node, ...], attempt: ExportAttempt, sources: SourceM
     """The operators among `nodes`, once for each expression that they come from."""
     counts: dict[tuple[str, Location | None], int] = {}
     for node in nodes:
-        frames = attempt.frames.get(number if (number := number_at(node)) is not None else -1, ())
-        index = innermost(frames)
-        key = str(node.target), frames[index].location if index is not None else None
+        key = str(node.target), attempt.place_of(node)
         counts[key] = counts.get(key, 0) + 1
     return [
         FormatObstacle(

@@ -76,8 +76,7 @@ def sentence_of(facts: GraphBreak) -> str:
         effect = f"`{facts.eager}` is not compiled and runs eagerly" if facts.eager else "the graph is split here"
     if facts.breaks_by is BreakCause.HOOK and not facts.expression and not facts.eager and not facts.refused:
         effect = "the graph is split where its module is called"
-    start = reason if reason.startswith("torch.compile") else f"{reason[:1].upper()}{reason[1:]}"
-    return f"{start}, so {effect}."
+    return f"{_begun(reason)}, so {effect}."
 
 
 def why(facts: GraphBreak) -> str:
@@ -105,8 +104,7 @@ def explanation_of(registry_id: str) -> str:
         return "torch.compile cannot call this; the finding says why, which depends on what is called."
     if registry_id not in CAUSES:
         return ""
-    words = why(GraphBreak(CAUSES[registry_id], "…", torch_kind="…"))
-    return f"{words if words.startswith('torch.compile') else words[:1].upper() + words[1:]}."
+    return f"{_begun(why(GraphBreak(CAUSES[registry_id], '…', torch_kind='…')))}."
 
 
 def details_of(facts: GraphBreak) -> list[str]:
@@ -115,6 +113,11 @@ def details_of(facts: GraphBreak) -> list[str]:
         return []
     name = f"{facts.torch_kind.rstrip('.')} ({facts.registry_id})" if facts.registry_id else facts.torch_kind
     return [f"torch: {name}. {facts.explanation}".rstrip(), *facts.hints]
+
+
+def _begun(words: str) -> str:
+    """Words as the beginning of a sentence."""
+    return words if words.startswith("torch.compile") else f"{words[:1].upper()}{words[1:]}"
 
 
 def _quoted(text: str) -> str:

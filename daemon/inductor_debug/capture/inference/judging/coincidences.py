@@ -82,13 +82,13 @@ def coincidences(trials: Trials, found: Found, plan: Callable[[], CallPlan] | No
         plan: knows which sizes of several arguments the text calls by one name; such arguments are one source.
     """
     result: dict[object, Remark] = {}
+    declared = declared_by(trials.subject)
     for fixed in _fixed(found):
         others = _others(fixed.size, trials)
         together = [resized_everywhere(found.guess, fixed.size, other) for other in others]
-        if not fixed.is_tied and trials.run(together[0]).error is None:
-            continue
         if not fixed.is_tied and (
-            _is_a_number_of_its_own(trials, fixed)
+            (fixed.size in declared and not fixed.is_batch)
+            or trials.run(together[0]).error is None
             or _is_square(trials, found.guess, fixed, others[0])
             or trials.run(_resized(found.guess, fixed, 1)).error is None  # what is one stands for any number
         ):
@@ -128,11 +128,6 @@ def _is_callers(spec: TensorSpec, dim: int) -> bool:
     usual = _OF_INDICES if spec.dtype == "int64" else GENERIC.get(len(spec.dims), ())
     called = spec.dims[dim]
     return _UNDECLARED.issuperset(called if isinstance(called, str) else usual[dim : dim + 1])
-
-
-def _is_a_number_of_its_own(trials: Trials, fixed: _Fixed) -> bool:
-    """Whether the model has the size as a number that is called after what it takes: `self.seq_len`."""
-    return not fixed.is_batch and fixed.size in declared_by(trials.subject)
 
 
 def _is_square(trials: Trials, guess: Guess, fixed: _Fixed, other: int) -> bool:
