@@ -111,6 +111,22 @@ def test_the_exported_graph_has_the_targets_names_and_the_exact_expressions(tmp_
     ]
 
 
+def test_what_export_adds_itself_stands_nowhere_in_the_source(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        # inductor-debug: inputs=(torch.randn(6, 8),)
+        def f(x):
+            return x.view(x.shape[0], 2, -1)
+    """
+    made = [each for each in events_of(tmp_path, text) if isinstance(each, ArtifactMade) and each.suffix == SUFFIX]
+    [graph] = decode(made[0].content).graphs
+    sizes = [(node.module, node.place) for node in graph.nodes if node.op.startswith("aten.sym_size")]
+    assert sizes
+    assert all(place == ("", None) for place in sizes)
+
+
 def test_each_size_is_told_with_the_expression_that_decides(tmp_path: Path) -> None:
     document = shapes(tmp_path, MODEL)
     assert document.exported

@@ -363,6 +363,13 @@ def test_what_a_type_has_no_form_for_is_refused(
     assert (ran.code, f"is for --type {offering}, not summary" in ran.err) == (2, True)
 
 
+def test_analyze_says_why_there_is_nothing(command: Command, write: Write) -> None:
+    write("model.py", "y = x.double()  # graph break, nothing captured")
+    ran = command("analyze", "model.py")
+    assert (ran.code, ran.out) == (2, "")
+    assert "model.py: graph break is not supported\n" in ran.err
+
+
 def test_analyze_says_where_compiling_goes(command: Command, write: Write) -> None:
     write("model.py", "x @ w\n")
     ran = command("analyze", "model.py", "--type", "time")

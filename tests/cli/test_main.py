@@ -65,6 +65,13 @@ def test_explain_lays_the_page_out_on_a_terminal(command: Command) -> None:
     assert "# " not in out.splitlines()[0]
 
 
+def test_explain_says_which_kind_of_break_is_not_known(command: Command) -> None:
+    ran = command("explain", "gb9999")
+    assert (ran.code, ran.out) == (2, "")
+    assert "no GB9999 is known here among the graph breaks of torch's registry" in ran.err
+    assert ran.err.count("\n") == 1
+
+
 def test_explain_suggests_the_nearest_rule(command: Command) -> None:
     ran = command("explain", "dtpe")
     assert ran.code == 2

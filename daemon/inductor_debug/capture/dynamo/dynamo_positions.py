@@ -26,6 +26,9 @@ NODE_KEY = "inductor_debug_node"
 _HAS_COLUMNS = sys.version_info >= (3, 11)
 _TRACE_LINE = re.compile(r'^\s*File "(?P<file>.+)", line (?P<line>\d+), in (?P<name>.+)$', re.MULTILINE)
 
+_OF_TORCH = "torch/"
+"""How torch names its own files in what it writes for nodes that `torch.export` makes (`torch/_export/utils.py`)."""
+
 
 class TracedFrame(NamedTuple):
     """One frame of the code that Dynamo traces; plain data, so that graphs with it can be copied and pickled."""
@@ -157,6 +160,7 @@ def stack_of_node(node: Any) -> TracedStack:
     lines = [
         TracedFrame(match["file"], match["name"], SourcePositions(int(match["line"]), None, None, None))
         for match in _TRACE_LINE.finditer(node.meta.get("stack_trace") or "")
+        if not match["file"].startswith(_OF_TORCH)
     ]
     return tuple(reversed(lines))
 

@@ -23,6 +23,8 @@ from inductor_debug.capture.running.target import BuiltTarget
 
 _ROOT = re.compile(r"^[LG]\['\w+'\]\.?")
 """How Dynamo names the local or global variable that holds the model."""
+_OF_NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
+"""What `torch.export` writes for nodes that its passes make (`torch/_export/passes/_node_metadata_hook.py`)."""
 
 
 class ModulePath:
@@ -94,6 +96,8 @@ class NodeModules:
     def of_stack(self, stack: dict[str, tuple[str, Any]] | None) -> str | None:
         """The same of Dynamo's stack of modules, from the outermost to the innermost."""
         for key, (path, _) in reversed((stack or {}).items()):
+            if key == _OF_NO_MODULE:
+                continue
             # The keys are the modules' identities; paths are Dynamo's own words for how it reached them.
             name = self._names.get(key.split("@")[0])
             if name is None:

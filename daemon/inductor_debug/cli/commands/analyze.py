@@ -37,7 +37,7 @@ from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memor
 from inductor_debug.engine.orders.compiling import COMPILE_TIMES, COMPILE_WAYS
 from inductor_debug.engine.orders.made_documents import formats_of, guards_of, shapes_of, statistics_of
 from inductor_debug.engine.orders.orders import Order
-from inductor_debug.engine.orders.outcomes import failure
+from inductor_debug.engine.orders.outcomes import failure, shortfall
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.engine.text.source_files import texts_as_ran
 from inductor_debug.report.charts.charts_html import compile_time_html, memory_html, roofline_html
@@ -303,8 +303,7 @@ def _found(kind: Type[Document], words: str, arguments: argparse.Namespace, show
     profile = read_profile(done.settings.profile) if done.settings.chosen_accelerator else None
     documents, trouble = kind.documents(done), failure(done.performed)
     if not documents and trouble is None:
-        notes = [note for target in done.performed.report.targets for report in target.stages for note in report.notes]
-        trouble = next(iter(notes), "nothing was captured")
+        trouble = shortfall(done.performed.report) or "nothing was captured"
     return _Found(documents, f"{subject.shown}: {trouble}" if trouble is not None else "", profile)
 
 

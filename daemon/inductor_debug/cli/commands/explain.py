@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
 
@@ -39,6 +40,8 @@ exit codes: 0, or 2 if there is no such rule or accelerator
 """
 
 
+_KIND = re.compile(r"gb\d+", re.IGNORECASE)
+"""An id of torch's registry."""
 FAILURES = (UnknownRuleError, ProfileError, ConfigurationError)
 
 
@@ -77,6 +80,8 @@ def _of_rule(rule: str) -> str:
     if said := explanation_of(rule.upper()):
         kind = rule.upper()
         return f"# {kind}: a kind of graph break\n\n{said}\n\n[torch on {kind}]({page_of(kind)})\n"
+    if _KIND.fullmatch(rule):
+        raise UnknownRuleError(f"no {rule.upper()} is known here among the graph breaks of torch's registry")
     if RULE_MARK not in rule:
         return find(rule.lower()).page.text
     registry, interpreter = _registry()

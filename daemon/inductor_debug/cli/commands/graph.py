@@ -20,7 +20,7 @@ from inductor_debug.cli.support.target_arguments import add_run_arguments, add_s
 from inductor_debug.engine.orders.file_targets import FileTarget
 from inductor_debug.engine.orders.made_documents import documents_of, statistics_of
 from inductor_debug.engine.orders.orders import Order, Performed
-from inductor_debug.engine.orders.outcomes import failure
+from inductor_debug.engine.orders.outcomes import failure, shortfall
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.settings.settings_ladder import ConfigurationError
 from inductor_debug.report.data_pages import PageError
@@ -29,7 +29,6 @@ from inductor_debug.report.source_characters import ShownTexts
 
 FORMATS = ("readable", "json", "dot", "svg", "html")
 STAGES = tuple(stage.value for stage in (Stage.MOCK, Stage.AOT, Stage.INDUCTOR))
-_STOPPING = ("capture-error", "graph-break", "timeout", "crash")
 _CUT_SHORT = ("capture-error", "timeout", "crash")
 _NOTHING = "no graph was captured: there is no tensor operation in it that torch.compile could compile"
 DESCRIPTION = "Captures the graphs of a target, without weights and without building anything, and shows them."
@@ -178,12 +177,8 @@ def _reason(performed: Performed) -> str:
     told = failure(performed)
     if told is not None:
         return told
-    report = performed.report
-    stopped = [finding for finding in report.findings if finding.rule in _STOPPING]
-    stopped.sort(key=lambda finding: finding.severity.rank)
-    notes = [note for target in report.targets for stage in target.stages for note in stage.notes if note]
-    reasons = [*(finding.message for finding in stopped), *notes, *(finding.message for finding in report.findings)]
-    return f"no graph was captured. {reasons[0]}" if reasons else _NOTHING
+    why = shortfall(performed.report) or next((finding.message for finding in performed.report.findings), "")
+    return f"no graph was captured. {why}" if why else _NOTHING
 
 
 def _rendered(

@@ -16,6 +16,8 @@ NO_TARGET = (
     '(what stands under `if __name__ == "__main__":` does not)'
 )
 """What to say of a file without targets."""
+_STOPPING = ("capture-error", "graph-break", "timeout", "crash")
+"""Rules of findings that say why nothing came of a capture."""
 
 
 class OfferedTargets:
@@ -58,6 +60,15 @@ def reason(report: FileReport) -> str:
     if worst is not None:
         return _place(worst, report.path) + worst.message
     return NO_TARGET if report.status is FileStatus.NO_TARGET else f"the run ended as {report.status.value}"
+
+
+def shortfall(report: FileReport) -> str:
+    """What stopped a run that ended as it should and has made nothing, else what its stages note; "" without either."""
+    stopped = [finding for finding in report.findings if finding.rule in _STOPPING]
+    if stopped:
+        return min(stopped, key=lambda finding: finding.severity.rank).message
+    notes = (note for target in report.targets for stage in target.stages for note in stage.notes if note)
+    return next(notes, "")
 
 
 def _place(finding: Finding, path: str) -> str:
