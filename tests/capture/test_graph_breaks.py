@@ -264,6 +264,14 @@ def test_torchs_words_are_one_line_each_and_its_general_hints_are_the_severity()
     assert torch_words("A", "", graph_break_hints.CAUSED_BY_EARLIER_GRAPH_BREAK).caused_earlier
 
 
+@pytest.mark.parametrize(
+    "condition", ["count > 1 and x.sum() > 3", "count > 9 or x.sum() > 3", "not (count > 9 or x.sum() > 3)"]
+)
+def test_of_a_condition_the_part_that_looks_at_values_is_told(condition: str, tmp_path: Path) -> None:
+    body = f"count = x.shape[0]\nif {condition}:\n    return x + 1\nreturn x"
+    assert [place_of(finding) for finding in breaks(tmp_path, body)] == ["x.sum() > 3"]
+
+
 def test_of_two_nested_breaks_the_first_is_the_one_to_fix(tmp_path: Path) -> None:
     body = "for _ in range(3):\n    if x.sum() > 0:\n        x = x + 1\nreturn x"
 

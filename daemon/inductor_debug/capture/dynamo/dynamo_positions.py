@@ -211,7 +211,7 @@ def position_of(translator: Any) -> SourcePositions:
 def _positions(translator: Any, code: CodeType) -> SourcePositions:
     instruction = translator.current_instruction
     if _HAS_COLUMNS:
-        found = instruction.positions
+        found = _tested(translator, instruction) or instruction.positions
         if found is not None and found.lineno is not None:
             return SourcePositions(found.lineno, found.end_lineno, found.col_offset, found.end_col_offset)
     elif instruction.offset is not None:
@@ -219,3 +219,17 @@ def _positions(translator: Any, code: CodeType) -> SourcePositions:
         if located is not None:
             return located
     return SourcePositions(getattr(translator, "lineno", None) or code.co_firstlineno, None, None, None)
+
+
+def _tested(translator: Any, instruction: Any) -> Any:
+    """Where the value is made that a jump looks at, if the jump stands before it; None elsewhere.
+
+    Python 3.11 has all jumps of `if a and b` stand at `a` (python/cpython, `compiler_jump_if`).
+    """
+    if "_IF_" not in instruction.opname:
+        return None
+    before = translator.instructions[translator.instruction_pointer - 2].positions
+    here = instruction.positions
+    if before is None or here is None or None in (*before, *here):
+        return None
+    return before if (before.lineno, before.col_offset) >= (here.end_lineno, here.end_col_offset) else None
