@@ -7,7 +7,7 @@ import type { Frame } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 
 import { drawnGraph, outlineRows } from "./graphFrame.js";
-import { PYTHON, until } from "./harness.js";
+import { clickUntil, PYTHON, until } from "./harness.js";
 import { ROOT } from "./setup.mjs";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -41,8 +41,7 @@ test("the menu of a folder opens its compile beside the source, kernels and all"
 test("a node leads to its expression, and the cursor in the source to its kernels' nodes", async () => {
   const frame = await graphFrame();
   await frame.locator('[aria-label="Outline"]').click();
-  await frame.locator('[role="treeitem"]', { hasText: "addmm" }).first().click();
-  await until("the expression is selected", async () => (await window.page.locator(".editor-instance .selected-text").count()) > 0);
+  await clickUntil("the expression is selected", frame.locator('[role="treeitem"]', { hasText: "addmm" }).first(), async () => (await window.page.locator(".editor-instance .selected-text").count()) > 0);
   await until("it is line 11", async () => (await window.page.locator(".line-numbers.active-line-number").first().innerText()) === "11");
   await frame.locator('[aria-label="Details"]').first().click();
   await until("the details name the kernel", async () => (await frame.locator(".details").innerText()).includes("extern_kernels.addmm"));

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { folder, until, write } from "./harness.js";
+import { clickUntil, folder, until, write } from "./harness.js";
 import { ATTENTION, CLEAN, CULPRIT, DIGITS, DOUBLE, held, OVERTAKEN } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -83,8 +83,7 @@ describe("a model with float64 in it", () => {
     expect(rows[0]).toContain("model.py");
     expect(rows.some((row) => row.includes("Target Classifier"))).toBe(true);
     await window.goTo(1);
-    await window.page.locator('.pane-body .monaco-list-row[aria-label*="dtype at line 13"]').click();
-    await until("the cursor is at the finding", () => window.page.locator(".statusbar-item", { hasText: "Ln 13" }).isVisible());
+    await clickUntil("the cursor is at the finding", window.page.locator('.pane-body .monaco-list-row[aria-label*="dtype at line 13"]'), () => window.page.locator(".statusbar-item", { hasText: "Ln 13" }).isVisible());
     await window.screenshot("view");
   });
 

@@ -4,7 +4,7 @@ import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { drawnGraph, outlineRows } from "./graphFrame.js";
-import { until } from "./harness.js";
+import { clickUntil, until } from "./harness.js";
 import { DOUBLE } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -65,8 +65,7 @@ test("heat by a metric has signs in the gutter, a legend and a list", async () =
 test("a click on a node selects its expression in the editor", async () => {
   const frame = await graphFrame();
   await frame.locator('[aria-label="Outline"]').click(); // there is little room beside an editor: one asks for it
-  await frame.locator('[role="treeitem"]', { hasText: "relu" }).first().click();
-  await until("the expression is selected", async () => (await window.page.locator(".editor-instance .selected-text").count()) > 0);
+  await clickUntil("the expression is selected", frame.locator('[role="treeitem"]', { hasText: "relu" }).first(), async () => (await window.page.locator(".editor-instance .selected-text").count()) > 0);
   await until("it is line 13", async () => (await window.page.locator(".line-numbers.active-line-number").first().innerText()) === "13");
   await frame.locator('[aria-label="Details"]').first().click();
   await until("the details say where it is", async () => (await frame.locator(".details").innerText()).includes("model.py, line 13"));

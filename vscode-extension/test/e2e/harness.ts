@@ -81,6 +81,17 @@ export async function until<T>(what: string, look: () => Promise<T> | T, patienc
   }
 }
 
+/**
+ * Presses a button until what it does is seen: on a busy machine what is redrawn under the pointer loses the press.
+ * Only for what may be pressed twice.
+ */
+export async function clickUntil(what: string, button: { click: (options: { timeout: number }) => Promise<void> }, seen: () => Promise<boolean | undefined>): Promise<void> {
+  await until(what, async () => {
+    await button.click({ timeout: 10_000 });
+    return until(what, seen, 10_000);
+  });
+}
+
 /** Writes a file, with the folders it needs, in one step: whoever watches it never reads half of it. */
 export function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });

@@ -3,7 +3,7 @@
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { until } from "./harness.js";
+import { clickUntil, until } from "./harness.js";
 import { KEYS, sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
@@ -123,8 +123,7 @@ test("operations are sorted by blame, and lead to their source", async () => {
   const frame = await diffFrame();
   const rows = frame.locator("main > section").filter({ has: frame.locator("h2", { hasText: "Operations" }) }).locator("tbody tr");
   expect(await rows.first().getAttribute("class")).toBe("blamed");
-  await rows.first().locator("button.link").click();
-  await until("the expression is selected", async () => (await window.page.locator(".editor-instance .selected-text").count()) > 0);
+  await clickUntil("the expression is selected", rows.first().locator("button.link"), async () => (await window.page.locator(".editor-instance .selected-text").count()) > 0);
   expect(await window.page.locator(".editor-instance .line-numbers.active-line-number").innerText()).toBe("12");
   await rows.first().scrollIntoViewIfNeeded();
   await window.screenshot("kerneldiff-nodes-dark");

@@ -4,7 +4,7 @@ import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { drawnGraph, outlineRows } from "./graphFrame.js";
-import { installKernel, PYTHON, until, Workbench } from "./harness.js";
+import { clickUntil, installKernel, PYTHON, until, Workbench } from "./harness.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
@@ -94,16 +94,14 @@ test("the view of targets names the cell of a finding and goes there", async () 
   await until("the finding is a row", async () => (await window.tree()).some((row) => row.includes("at cell 4, line 10")));
   await until("the check is over", async () => (await lenses("class Other")).includes("failed")); // meanwhile rows are drawn anew
   await window.screenshot("notebook-targets");
-  await window.page.locator('.pane-body .monaco-list-row[aria-label*="at cell 4, line 10"]').click();
-  await until("its expression is selected", async () => (await cell("class Other").locator(".selected-text").count()) > 0);
+  await clickUntil("its expression is selected", window.page.locator('.pane-body .monaco-list-row[aria-label*="at cell 4, line 10"]'), async () => (await cell("class Other").locator(".selected-text").count()) > 0);
 });
 
 test("graphs of what was run lead to the cells", async () => {
   await cell("class Net").locator(".codelens-decoration a", { hasText: /^graph$/u }).click();
   const frame = await drawnGraph(window);
   await frame.locator('[aria-label="Outline"]').click();
-  await frame.locator('[role="treeitem"]', { hasText: "linear" }).last().click();
-  await until("the expression is selected in its cell", async () => (await cell("class Net").locator(".selected-text").count()) > 0);
+  await clickUntil("the expression is selected in its cell", frame.locator('[role="treeitem"]', { hasText: "linear" }).last(), async () => (await cell("class Net").locator(".selected-text").count()) > 0);
   await until("the details say where it is", async () => (await frame.locator(".details").innerText()).includes("model.ipynb, cell 2, line 10"));
   await until("so does the line at the foot", async () => (await frame.locator(".status-text").innerText()) === "model.ipynb, cell 2, line 10");
   await window.screenshot("notebook-graph");

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { until, write } from "./harness.js";
+import { clickUntil, until, write } from "./harness.js";
 import { CLEAN, CULPRIT, DOUBLE } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -54,8 +54,7 @@ test("the action at a squiggle makes a verified reproducer, which opens beside t
 });
 
 test("its way back selects the expression", async () => {
-  await lens("Go to model.py, line 13").click();
-  await until("the expression is selected", async () => (await window.page.locator("#status\\.editor\\.selection").getAttribute("aria-label"))?.includes(`(${CULPRIT.length} selected)`));
+  await clickUntil("the expression is selected", lens("Go to model.py, line 13"), async () => (await window.page.locator("#status\\.editor\\.selection").getAttribute("aria-label"))?.includes(`(${CULPRIT.length} selected)`));
 });
 
 test("it is saved in repros/, and never over a file that is there", async () => {

@@ -4,7 +4,7 @@ import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { until, write } from "./harness.js";
+import { clickUntil, until, write } from "./harness.js";
 import { CLEAN, CULPRIT, DOUBLE, held } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -46,7 +46,7 @@ test("findings of files that are not open stand in the view and among the proble
   expect(sentence).toContain("2 files not run: 1 test, 1 set-up");
   await window.screenshot("workspace-checked");
   await window.clearNotifications();
-  await window.page.locator('.pane-body .monaco-list-row[aria-label*="dtype at line 13"]').first().click();
+  await clickUntil("the file is shown", window.page.locator('.pane-body .monaco-list-row[aria-label*="dtype at line 13"]').first(), () => window.page.locator(".statusbar-item", { hasText: "Ln 13" }).isVisible());
   await window.untilUnderlined([[13, CULPRIT]]);
 });
 
