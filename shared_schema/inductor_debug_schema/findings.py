@@ -116,7 +116,7 @@ class FileStatus(str, Enum):
     FAILED = "failed"
     """The file or every target of it could not be analysed."""
     TIMEOUT = "timeout"
-    """The analysis took longer than allowed and was stopped."""
+    """A limit stopped the analysis: it took longer than allowed, or more memory where nobody had declared a target."""
     CRASHED = "crashed"
     """The process that ran the file died."""
 

@@ -72,24 +72,25 @@ def test_what_the_log_says_of_the_end_is_related_information(log: str, told: lis
 
 
 LIMITS = [
-    pytest.param("inferred", 1, Severity.INFORMATION, id="nobody asked for it"),
-    pytest.param("directive", 1, Severity.ERROR, id="declared"),
-    pytest.param("directive", 2, Severity.INFORMATION, id="declared and seen to its end"),
+    pytest.param("inferred", 1, False, [], id="nobody asked for it"),
+    pytest.param("inferred", 1, True, [Severity.ERROR], id="ordered"),
+    pytest.param("directive", 1, False, [Severity.ERROR], id="declared"),
+    pytest.param("directive", 2, False, [], id="declared and seen to its end"),
 ]
 
 
 @pytest.mark.parametrize("outcome", [JobOutcome.TIMEOUT, JobOutcome.OUT_OF_MEMORY])
-@pytest.mark.parametrize(("origin", "stages", "severity"), LIMITS)
-def test_a_limit_is_an_error_where_it_hides_what_was_declared(
-    origin: str, stages: int, severity: Severity, outcome: JobOutcome
+@pytest.mark.parametrize(("origin", "stages", "ordered", "told"), LIMITS)
+def test_a_limit_is_an_error_where_it_hides_what_was_asked_for_and_else_only_why_it_was_not_checked(
+    origin: str, stages: int, ordered: bool, told: list[Severity], outcome: JobOutcome
 ) -> None:
     results = Results("/p/m.py", "x\n", (Stage.PREVIEW, Stage.MOCK))
     results.accept(Loaded([TargetFound("Model", 0, origin), TargetFound("Other", 0, "inferred")], [], [], 0.0))
     for stage in results.asked[:stages]:
         results.accept(StageFinished("Model", StageReport(stage, StageState.DONE, 0.1), []))
-    conclude(results, JobEnd(outcome), Settings("/p"))
+    conclude(results, JobEnd(outcome), Settings("/p"), ordered=ordered)
     assert results.reason is not None
-    assert results.reason.severity is severity
+    assert [finding.severity for finding in results.findings()] == told
     other = results.targets()[1]
     assert (other.inferred, other.checked, other.why) == (Inferred(), Checked.NO, results.reason.headline)
 

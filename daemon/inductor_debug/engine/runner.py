@@ -191,7 +191,7 @@ class Runner:
                 end = await station.pool.run(self._request(work), receive, timeout=work.settings.timeout)
         finally:
             station.jobs -= 1
-        conclude(results, end, work.settings)
+        conclude(results, end, work.settings, ordered=work.order is not None)
         versions = Versions(station.pool.torch_version, station.pool.python_version)
         self.versions = self.versions if self.versions.torch else versions
         if started.clock_was_set():  # what changed meanwhile cannot be told by the times of files

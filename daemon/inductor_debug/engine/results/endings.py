@@ -34,15 +34,19 @@ LIMITS = (JobOutcome.TIMEOUT, JobOutcome.OUT_OF_MEMORY)
 _STATUSES = {JobOutcome.TIMEOUT: FileStatus.TIMEOUT, JobOutcome.START_FAILED: FileStatus.FAILED}
 
 
-def conclude(results: Results, end: JobEnd, settings: Settings) -> None:
-    """Settles `results`, whose run has ended with `end`."""
+def conclude(results: Results, end: JobEnd, settings: Settings, *, ordered: bool = False) -> None:
+    """Settles `results`, whose run has ended with `end`; `ordered` where somebody asked for more than a check.
+
+    What nobody asked for and a limit of ours ended is not checked, which coverage tells; a finding would tell it twice.
+    """
     if end.outcome is JobOutcome.FINISHED and results.status is not None:
         results.close()
         return
     span = line_range(results.text, end.line)
+    cut_short = not ordered and _is_cut_short(results, end)
     finding = Finding(
         rule=_RULES[end.outcome],
-        severity=Severity.INFORMATION if _is_cut_short(results, end) else Severity.ERROR,
+        severity=Severity.INFORMATION if cut_short else Severity.ERROR,
         message=_message(results, end, settings),
         path=results.path,
         range=span,
@@ -50,7 +54,8 @@ def conclude(results: Results, end: JobEnd, settings: Settings) -> None:
         target=results.running[0] if results.running else "",
         related=_log(results.path, span, end.log_tail),
     )
-    results.fail(_STATUSES.get(end.outcome, FileStatus.CRASHED), finding, broken=True)
+    status = FileStatus.TIMEOUT if cut_short else _STATUSES.get(end.outcome, FileStatus.CRASHED)
+    results.fail(status, finding, broken=True, told=not cut_short)
 
 
 def _is_cut_short(results: Results, end: JobEnd) -> bool:

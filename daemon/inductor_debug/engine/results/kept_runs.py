@@ -63,11 +63,15 @@ NOT_ASKED = Versions()
 
 @dataclass(frozen=True, slots=True)
 class CutShort:
-    """How a limit of ours ended a run; `seconds` is the limit, None where it is not one of time."""
+    """How a limit of ours ended a run; `seconds` is the limit, None where it is not one of time.
+
+    `told` is whether the finding is told, or only what it is the reason of.
+    """
 
     status: FileStatus
     finding: Finding
     seconds: float | None = None
+    told: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ class KeptRun:
         if self.cut_short is None:
             results.close()
         else:
-            results.fail(self.cut_short.status, self.cut_short.finding, broken=True)
+            results.fail(self.cut_short.status, self.cut_short.finding, broken=True, told=self.cut_short.told)
         return results
 
     def suffices(self, seconds: float) -> bool:
@@ -140,7 +144,8 @@ class KeptRuns:
         if surroundings is None or results.reason is None or results.status is None:
             return
         stamps = stamps_of(sorted({*surroundings, *results.surroundings()} - {results.path}), before=started)
-        self._write(settings, results, told, versions, stamps, CutShort(results.status, results.reason, seconds))
+        cut_short = CutShort(results.status, results.reason, seconds, results.tells_reason)
+        self._write(settings, results, told, versions, stamps, cut_short)
 
     def _write(
         self,

@@ -64,10 +64,10 @@ class Results:
     """All events of one run of one text, in a form that can be asked at any time.
 
     `asked` are the stages that are to be run. `general` are the worker's findings of no target; `reason` is the
-    engine's own, why there is no more to come. `status` is None until the run has ended. `complete` says that every
-    target was seen by every stage that was asked for; `broken` that the run itself failed, not the user's code.
-    `declared` are the targets whose inputs somebody gave. Which `sizes` are free is found by another run; until they
-    were sought, those of `sizes_before` are shown.
+    engine's own, why there is no more to come, which is told where `tells_reason`. `status` is None until the run has
+    ended. `complete` says that every target was seen by every stage that was asked for; `broken` that the run itself
+    failed, not the user's code. `declared` are the targets whose inputs somebody gave. Which `sizes` are free is found
+    by another run; until they were sought, those of `sizes_before` are shown.
     """
 
     path: str
@@ -83,6 +83,7 @@ class Results:
     untaken: dict[str, list[UntakenBlock]] = field(default_factory=dict)
     general: list[Finding] = field(default_factory=list)
     reason: Finding | None = None
+    tells_reason: bool = True
     dependencies: list[str] = field(default_factory=list)
     looked_at: list[str] = field(default_factory=list)
     loaded: bool = False
@@ -159,12 +160,13 @@ class Results:
         failed = self.status in (None, FileStatus.FAILED)
         self.complete = not failed and all(done) and len(done) == wanted
 
-    def fail(self, status: FileStatus, finding: Finding, *, broken: bool) -> None:
-        """There is no more to come: what was found stays, and `finding` says why."""
+    def fail(self, status: FileStatus, finding: Finding, *, broken: bool, told: bool = True) -> None:
+        """There is no more to come: what was found stays. `finding` says why, in coverage alone if it is not `told`."""
         self.status = status
         self.broken = broken
         self.complete = False
         self.reason = finding
+        self.tells_reason = told
 
     @property
     def owes(self) -> bool:
@@ -199,7 +201,7 @@ class Results:
     def findings(self, carried: CarriedFindings | None = None) -> list[Finding]:
         """All findings so far, united; those of `carried` stand in for stages that have not ended."""
         parts = self.parts if carried is None else {**carried.missing_in(self), **self.parts}
-        general = self.general if self.reason is None else [self.reason, *self.general]
+        general = [self.reason, *self.general] if self.reason is not None and self.tells_reason else self.general
         if carried is not None and not self.loaded and self.status is None:
             general = [*general, *carried.general]
         return unite(general, parts, self.reports)

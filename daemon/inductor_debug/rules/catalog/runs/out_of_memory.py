@@ -13,7 +13,8 @@ class OutOfMemoryRule(RunRule):
     what = """
         Models are built without weights and run without data, so even very large ones fit in a few hundred
         megabytes. This file needed more than the bound, and its process was stopped before the machine began to
-        swap."""
+        swap. It is told only where the file did not load or a target was declared; other classes are named as not
+        checked, with this reason."""
     why = """
         Something makes real data: weights loaded from a checkpoint, a data set read at the top level, arrays of
         NumPy, or a model that could only be built with real tensors."""
