@@ -3,8 +3,9 @@
 Every architecture that can be built from its default configuration with two layers is put to one engine, as an editor
 would, in a file that only builds it. One that two layers leave a part out of (state spaces and attention, without the
 attention) is put with four, eight, or all its layers, and is listed. That one cannot be built, or has no `forward`, is
-learned by trying (`processes.two_layers`). Whether an architecture that was not analysed could have been is not judged
-here: each is listed with the reason that the tool gave. Nothing here imports torch.
+learned by trying (`processes.two_layers`), and that no call runs by a default configuration is proven by trying
+(`refused_defaults`): what the tool says of an architecture takes none out of the count. Each that was not analysed is
+listed with the reason that the tool gave. Nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ SHARE = 0.98
 class Architecture:
     """One architecture, and what became of its file.
 
-    `unbuildable` says why it cannot be built; `checked` is that of the target, `no` where there was none, and `reason`
-    what the user is told of it. `errors` are the findings of that severity. `deeper` are files with
-    more layers.
+    `unbuildable` says why it cannot be built, and `refused` why no call of it runs, which was proven; `doubt` is why
+    that could not be. `checked` is that of the target, `no` where there was none, and `reason` what the user is told of
+    it. `errors` are the findings of that severity. `deeper` are files with more layers.
     """
 
     name: str
@@ -50,11 +51,13 @@ class Architecture:
     seconds: float = 0.0
     deep: bool = False
     """Whether this is of a file with more layers."""
+    refused: str = ""
+    doubt: str = ""
 
     @property
     def counts(self) -> bool:
         """Whether it can be built and called at all, as far as a machine can say."""
-        return self.forward and not self.unbuildable
+        return self.forward and not self.unbuildable and not self.refused
 
     @property
     def analysed(self) -> bool:
@@ -80,7 +83,16 @@ def run(wanted: str, limit: int, stages: str, jobs: int, resume: str, cluster: s
     progress("building each architecture with two layers")
     listed = measured_by("inductor_debug_benchmarks.processes.two_layers", wanted, str(limit))["architectures"]
     known = [
-        Architecture(row["name"], row["text"], tuple(row["deeper"]), row["error"], row["forward"]) for row in listed
+        Architecture(
+            row["name"],
+            row["text"],
+            tuple(row["deeper"]),
+            row["error"],
+            row["forward"],
+            refused=row["refused"],
+            doubt=row["doubt"],
+        )
+        for row in listed
     ]
     try:
         kept = _kept(path, known)
@@ -189,6 +201,7 @@ def table(rows: list[Architecture]) -> list[str]:
     lines = [f"{len(rows)} architectures, {sum(refused.values())} cannot be built with two layers, "]
     lines[0] += f"{len(without)} have no forward: {', '.join(without) or 'none'}"
     lines += [f"  {count:4} {kind}" for kind, count in refused.most_common()]
+    lines += [f"{sum(bool(row.refused) for row in rows)} cannot be called as they are by default, which was proven"]
     return [*lines, *_to_judge(rows), ""]
 
 
@@ -196,8 +209,12 @@ def _to_judge(rows: list[Architecture]) -> Iterator[str]:
     for row in rows:
         if row.unbuildable:
             yield f"cannot be built: {row.name}: {row.unbuildable}"
+        elif row.refused:
+            yield f"cannot be called: {row.name}: {row.refused}"
         elif row.forward and not row.analysed:
             yield f"not analysed: {row.name}: {row.reason}"
         elif row.deep:
             yield f"analysed with more than two layers: {row.name}"
+        if row.doubt:
+            yield f"not proven to be uncallable: {row.name}: {row.doubt}"
         yield from (f"error told: {row.name}: {said}" for said in row.errors)
