@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,24 @@ pytestmark = pytest.mark.torch
 
 _SIZES = st.sampled_from((8, 16, 24))
 
+COPYING = """\
+import copy
+
+import torch
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(2, 8),)
+class Copying(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = torch.tensor(3)
+
+    def forward(self, x):
+        kept = copy.deepcopy(x)
+        seen = copy.deepcopy(self.seen)
+        return x * 2 + kept + seen
+"""
 MIXTURE = """\
 import torch
 from torch import nn
@@ -105,6 +124,25 @@ def test_a_mask_that_was_computed_selects_and_is_written_through() -> None:
 def test_a_number_with_a_fraction_is_never_made_up() -> None:
     with WeightlessMode(Inventor(0)), pytest.raises(Exception, match="_local_scalar_dense"):
         torch.empty(8).mean().item()
+
+
+@pytest.mark.parametrize("inventor", [None, Inventor(7)])
+def test_a_deep_copy_has_the_mode_of_what_is_copied_and_a_value_of_its_own(inventor: Inventor | None) -> None:
+    with WeightlessMode(inventor):
+        first = {"seen": torch.tensor(3), "kept": torch.empty(2)}
+        second = copy.deepcopy(first)
+        first["seen"].add_(1)
+        assert (first["kept"] + second["kept"]).shape == (2,)
+        assert int(second["seen"]) == 3
+        assert second["kept"].requires_grad == first["kept"].requires_grad
+
+
+def test_where_dynamo_stops_in_a_deep_copy_nothing_of_ours_is_told(tmp_path: Path) -> None:
+    job = analyze(tmp_path / "copying.py", COPYING, stages=(Stage.PREVIEW, Stage.MOCK))
+    assert [stage.report.state for stage in job.stages] == [StageState.DONE, StageState.DONE]
+    found = [finding for stage in job.stages for finding in stage.findings]
+    assert {finding.rule for finding in found} == {"graph-break"}
+    assert not [finding for finding in found if "inductor_debug" in finding.message or "_copied" in finding.message]
 
 
 def test_a_mixture_of_experts_too_large_for_memory_is_checked_with_a_made_up_routing(tmp_path: Path) -> None:
