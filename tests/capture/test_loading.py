@@ -247,15 +247,20 @@ def test_any_text_gets_a_clear_answer(tmp_path: Path, text: str, status: FileSta
     [
         ("import nowhere_at_all", "nowhere_at_all"),
         ("from json import no_such_name", "cannot import name 'no_such_name' from 'json'"),
-        ("from .absent import part", ""),
+        ("from .absent import part", "{package}/absent"),
+        ("from .parts.absent import part", "{package}/parts/absent"),
+        ("from .. parts.absent import part", ""),
+        ("from .parts import part", ""),
     ],
 )
-def test_a_failed_import_has_the_library_for_its_cause_and_none_within_a_package(
+def test_a_failed_import_has_the_library_for_its_cause_or_the_path_within_a_package(
     line: str, cause: str, tmp_path: Path
 ) -> None:
     package = tmp_path / "package"
-    package.mkdir()
-    (package / "__init__.py").touch()
+    for folder in (package, package / "parts"):
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+    cause = cause.format(package=package)
     [finding] = analyze(package / "model.py", f"{line}\n").findings
     assert finding.rule == "import-error"
     assert finding.cause.startswith(cause)

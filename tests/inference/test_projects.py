@@ -182,6 +182,23 @@ def test_arguments_without_names_are_those_of_a_call(tmp_path: Path) -> None:
     assert built(tmp_path, files) == "(1, 2)"
 
 
+@pytest.mark.parametrize("text", ["from torch import nn\nx = nn.Sequential(nn.ReLU())", "from torch.nn import *"])
+def test_a_class_of_torch_is_no_class_of_the_project_that_is_called_so(text: str, tmp_path: Path) -> None:
+    own = """
+    class Sequential(nn.Module):
+        def __init__(self, blocks):
+            super().__init__()
+            self.blocks = blocks
+
+        def forward(self, x):
+            for first, second in self.blocks:
+                x = second(first(x))
+            return x
+    """
+    job = analysed(tmp_path, {"model.py": f"{text}\nfrom torch import nn\n{dedent(own)}"})
+    assert job.findings == []
+
+
 def test_arguments_that_are_handed_on_by_position_are_those_of_the_base(tmp_path: Path) -> None:
     model = f"""{NET}
 class Wide(Net):

@@ -60,7 +60,8 @@ class WatchedRunner:
         broken = [Location(found.path, found.range) for found in self._run.breaks.findings]
         found: dict[tuple[str, str], list[Frame]] = {}
         for op in self._run.recorder.recording.ops:
-            frame = None if op.index in inside or op.packet == _TAKEN_IN else _frame(op)
+            passed_over = op.index in inside or op.is_view or op.packet == _TAKEN_IN  # a view computes nothing
+            frame = None if passed_over else _frame(op)
             # What broke the graph is told as such.
             if frame is not None and not any(_tells(place, op, frame.location) for place in broken):
                 found.setdefault((frame.location.path, frame.function), []).append(frame)

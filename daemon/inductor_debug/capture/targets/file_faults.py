@@ -7,6 +7,8 @@ its stages (`failures`).
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import warnings
 from dataclasses import replace
 
@@ -73,6 +75,7 @@ def syntax_finding(path: str, text: str, error: Exception) -> Finding:
     return _finding("syntax-error", f"The file cannot be parsed: {words}.", Location(path, _null_range(text)))
 
 
+_RELATIVE = re.compile(r"\s*from\s+(?P<dots>\.+)\s*(?P<part>[\w.]*)\s+import\b")
 _OF_THE_CODE = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError),
     FileNotFoundError,
@@ -104,7 +107,8 @@ def raised_finding(
         return replace(_finding("environment", broken, location, target, related), cause="library")
     if isinstance(error, ImportError):
         lacking = _finding("import-error", _import_words(error), location, target, related)
-        return replace(lacking, cause="" if _is_relative(location, sources) else _what_is_lacking(error))
+        inside = _relative_import(location, sources)
+        return replace(lacking, cause=_what_is_lacking(error) if inside is None else _lacking_part(error, inside))
     if isinstance(error, SystemExit):
         return _finding("capture-error", _exit_words(error, what), location, target, related)
     if is_limitation(error):
@@ -128,10 +132,21 @@ def raised_finding(
     return replace(told, message=f"{told.message} ({what})") if without_place else told
 
 
-def _is_relative(location: Location, sources: SourceMap) -> bool:
-    """Whether a package imports a part of itself, which has as many names as ways lead to it: its place says more."""
+def _relative_import(location: Location, sources: SourceMap) -> str | None:
+    """Where the part of its own package lies that a relative import asks for, without an ending; None for any other."""
     text, line = sources.text(location.path), location.range.start.line
-    return text is not None and line < len(text.lines) and text.lines[line].lstrip().startswith("from .")
+    written = text.lines[line] if text is not None and line < len(text.lines) else ""
+    match = _RELATIVE.match(written)
+    if match is None:
+        return None
+    folder = os.path.join(os.path.dirname(location.path), *[os.pardir] * (len(match["dots"]) - 1))
+    return os.path.normpath(os.path.join(folder, *match["part"].split(".")))
+
+
+def _lacking_part(error: ImportError, asked: str) -> str:
+    """The part of a package that is not there, by its path: it has as many names as ways lead to it."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else ""
+    return asked if missing.rpartition(".")[2] == os.path.basename(asked) else ""
 
 
 def _what_is_lacking(error: ImportError) -> str:

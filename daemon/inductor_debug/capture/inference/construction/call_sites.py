@@ -91,6 +91,7 @@ class CallSites:
     ) -> None:
         self._tree, self._namespace, self._elsewhere = tree, namespace, elsewhere
         self.options = options_of(tree, Follower(namespace, {}))
+        self._of_torch = _taken_from_torch(tree)
         self._named: dict[str, list[_Site]] = {}
         self._computed: list[_Site] = []
         self._left = _SECONDS
@@ -149,7 +150,7 @@ class CallSites:
                 around = (*around, node)
             if isinstance(node, ast.Call):
                 called, site = node.func, _Site(node, around)
-                if isinstance(called, ast.Attribute | ast.Name):
+                if isinstance(called, ast.Attribute | ast.Name) and _root_of(called) not in self._of_torch:
                     name = called.attr if isinstance(called, ast.Attribute) else called.id
                     self._named.setdefault(name, []).append(site)
                 known = isinstance(called, ast.Name) and (called.id in self._namespace or hasattr(builtins, called.id))
@@ -259,6 +260,24 @@ def calls_in_examples(
 def _is_of_class(function: Function) -> bool:
     """Whether a function is called on the class."""
     return bool({"classmethod", "staticmethod"} & _decorators(function))
+
+
+def _taken_from_torch(tree: ast.Module) -> frozenset[str]:
+    """The names by which a file has something of torch: `nn.Sequential` builds no class of the project's so called."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level and node.module.split(".")[0] == "torch":
+            found |= {item.asname or item.name for item in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {item.asname or "torch" for item in node.names if item.name.split(".")[0] == "torch"}
+    return frozenset(found)
+
+
+def _root_of(called: ast.expr) -> str:
+    """The name that a dotted name begins with; "" where it begins with something else."""
+    while isinstance(called, ast.Attribute):
+        called = called.value
+    return called.id if isinstance(called, ast.Name) else ""
 
 
 def _attributes_in(node: ast.Assign, holders: set[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from typing import Any
 
 from inductor_debug.capture.failures.set_up import NotSetUpError
@@ -14,6 +15,8 @@ from inductor_debug.capture.inference.values.guarded_execution import SideEffect
 
 _OF_CODE = (TypeError, ValueError, AssertionError, RuntimeError, LookupError, ArithmeticError)
 """What a constructor that is given nothing raises by its own fault; other exceptions speak of files and machines."""
+_OF_MACHINES = ("torch.distributed", "torch.cuda", "torch.accelerator")
+"""Parts of torch whose refusals speak of processes that a launcher starts, and of what a machine has."""
 _COLLECTIONS = (dict, list, tuple, set)
 _PLAIN = (bool, int, float, str, list, tuple, dict, set)
 """Types whose attributes no machine changes."""
@@ -37,8 +40,15 @@ def is_constructors_fault(error: BaseException, kind: Any, made: Construction, n
     plain = isinstance(error, _OF_CODE) and not isinstance(error, SideEffectError | MemoryError)
     if isinstance(error, LookupError | ArithmeticError) and names.counts_devices:
         return False  # there are none here
+    if _is_of_machine(error):
+        return False
     plain |= isinstance(error, AttributeError) and type(error.obj) in _PLAIN
     return plain and not made.arguments and _asks_for_nothing(kind) and bool(user_frames(error))
+
+
+def _is_of_machine(error: BaseException) -> bool:
+    modules = (str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(module == part or module.startswith(f"{part}.") for module in modules for part in _OF_MACHINES)
 
 
 def _asks_for_nothing(kind: Any) -> bool:
