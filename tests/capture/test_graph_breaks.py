@@ -193,8 +193,7 @@ def test_a_break_that_twelve_layers_repeat_is_told_once_with_its_callers(tmp_pat
     assert facts_of(finding).eager == "model"
 
 
-def test_what_raises_only_for_being_traced_is_no_error(tmp_path: Path) -> None:
-    before = """
+QUANTIZE = """
 class Quantize(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -204,9 +203,34 @@ class Quantize(torch.autograd.Function):
     def backward(ctx, gradient):
         raise RuntimeError("there are no gradients here")
 """
-    [finding] = breaks(tmp_path, "return Quantize.apply(x * 2) + 1", before)
+
+
+def test_what_raises_only_for_being_traced_is_no_error(tmp_path: Path) -> None:
+    [finding] = breaks(tmp_path, "return Quantize.apply(x * 2) + 1", QUANTIZE)
     assert (finding.rule, finding.severity) == ("graph-break", Severity.WARNING)
     assert finding.message.startswith("`Quantize.apply(x * 2)` raises an exception while torch.compile traces it, so")
+
+
+def test_what_raises_in_a_part_is_told_there_alone_with_the_callers_that_it_ends(tmp_path: Path) -> None:
+    parts = """
+class Rounding(nn.Module):
+    def forward(self, x):
+        return Quantize.apply(x)
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rounding = Rounding()
+
+    def forward(self, x):
+        return self.rounding(x * 2)
+
+block = Block()
+"""
+    [finding] = breaks(tmp_path, "return torch.relu(block(x)) + 1", QUANTIZE + parts)
+    assert place_of(finding) == "Quantize.apply(x)"
+    eager = [item.message for item in finding.related if "eagerly" in item.message]
+    assert eager == [f"for the same reason `{name}` runs eagerly" for name in ("model", "Block.forward")]
 
 
 def test_two_breaks_of_a_kind_are_two_findings(tmp_path: Path) -> None:
@@ -314,7 +338,7 @@ def test_summaries_without_an_end_line_give_lines_only() -> None:
     assert tuple(frame.positions) == (3, None, None, None)
 
 
-def test_a_function_that_runs_eagerly_for_a_break_in_it_is_told_with_the_break(tmp_path: Path) -> None:
+def test_a_function_runs_not_eagerly_for_the_view_that_a_split_graph_hands_on(tmp_path: Path) -> None:
     text = """
     import torch
     from math import exp
@@ -335,4 +359,4 @@ def test_a_function_that_runs_eagerly_for_a_break_in_it_is_told_with_the_break(t
     job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK), accelerator="none")
     (finding,) = job.findings
     assert (finding.rule, job.marked(finding).partition("(")[0]) == ("graph-break", "Variable")
-    assert "for the same reason `window` runs eagerly" in [place.message for place in finding.related]
+    assert [place.message for place in finding.related if "eagerly" in place.message] == []

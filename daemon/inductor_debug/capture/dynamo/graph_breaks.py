@@ -66,6 +66,7 @@ class BreakCollector:
     given_up: set[tuple[str, str]] = field(default_factory=set)
     _seen: dict[tuple[object, ...], int] = field(default_factory=dict)
     _broken: dict[tuple[str, str], int] = field(default_factory=dict)
+    _ended: dict[int, list[Related]] = field(default_factory=dict)
 
     def add(self, raw: RawBreak) -> None:
         """Takes one break in."""
@@ -93,10 +94,15 @@ class BreakCollector:
         if known is None and raw.words.caused_earlier and self.count:
             return
         if known is None:
-            known = self._seen[key] = len(self.findings)
-            self.count += 1
             cause = _cause(facts, frames, asserted=self._is_asserted(location))
-            self.findings.append(self._finding(facts, raw, location, related, cause))
+            finding = self._finding(facts, raw, location, related, cause)
+            known = self._seen[key] = self._outer(facts, frames)
+            if known == len(self.findings):
+                self.count += 1
+                self.findings.append(finding)
+            else:
+                self._ended.setdefault(known, []).extend(_ended_with(self.findings[known]))
+                self.findings[known] = replace(finding, related=[*finding.related, *self._ended[known]])
         elif eager:
             self.findings[known] = _ending_eagerly(self.findings[known], eager)
         for frame in frames_of(raw.stack, self.sources) or frames[:1]:
@@ -120,6 +126,18 @@ class BreakCollector:
             facts=facts,
             cause=cause,
         )
+
+    def _outer(self, facts: GraphBreak, frames: tuple[Frame, ...]) -> int:
+        """The finding that this break's exception ended a caller of it, told before the code in between was traced.
+
+        The number of findings where there is none.
+        """
+        callers = {frame.location for frame in frames[1:]} if facts.breaks_by is BreakCause.EXCEPTION else set()
+        for index, found in enumerate(self.findings if callers else ()):
+            raised = isinstance(found.facts, GraphBreak) and found.facts.breaks_by is BreakCause.EXCEPTION
+            if raised and Location(found.path, found.range) in callers:
+                return index
+        return len(self.findings)
 
     def _only_hook(self) -> tuple[str, Location] | None:
         """The one backward hook of the project's that the model has, and where it is; None where there are others."""
@@ -226,6 +244,13 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
     if cause is BreakCause.NUMPY:
         return f"{cause.value}{within}"  # by which call does not matter
     return f"{cause.value} {facts.registry_id} {facts.function or facts.inside}{within}"
+
+
+def _ended_with(outer: Finding) -> list[Related]:
+    """What is to be said of the break of a caller that the same exception ended."""
+    function = outer.facts.eager if isinstance(outer.facts, GraphBreak) else ""
+    words = Related(outer.path, outer.range, f"for the same reason `{function}` runs eagerly")
+    return [words] if function else []
 
 
 def _ending_eagerly(finding: Finding, function: str) -> Finding:
