@@ -233,6 +233,33 @@ block = Block()
     assert eager == [f"for the same reason `{name}` runs eagerly" for name in ("model", "Block.forward")]
 
 
+def test_a_hook_that_is_registered_while_the_model_runs_is_one_finding(tmp_path: Path) -> None:
+    text = """
+    import torch
+    from torch import nn
+
+    class Watched(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(8, 8)
+            self.registered = False
+
+        def register(self):
+            self.handle = self.layer.register_forward_hook(self.hook)
+            self.registered = True
+
+        def hook(self, _, given, result):
+            self.seen = result.clone()
+
+        def forward(self, x):
+            if not self.registered:
+                self.register()
+            return self.layer(x), self.seen
+    """
+    job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK), accelerator="none")
+    assert {finding.cause for finding in job.findings if finding.rule == "graph-break"} == {"hook"}
+
+
 def test_two_breaks_of_a_kind_are_two_findings(tmp_path: Path) -> None:
     found = breaks(tmp_path, "y = x + 1\nprint(1)\ny = y + 1\nprint(2)\nreturn y")
 

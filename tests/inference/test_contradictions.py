@@ -88,7 +88,7 @@ def test_an_image_may_have_to_be_square_but_of_no_side_that_nothing_declares(squ
     trials = Trials(lambda: Squeezed(square=square))
     guess = Guess((SpecArgument("image", TensorSpec(("B", 48, 48, 48))),), (("B", 2),))
     assert trials.run(guess).error is None
-    said = [remark.rule for remark in coincidences(trials, Found(guess, frozenset("B"), guess))]
+    said = [remark.rule for remark in coincidences(trials, Found(guess, frozenset("B"), guess), {})]
     assert said == ([] if square else ["fixed-size"])
 
 
@@ -114,18 +114,20 @@ class Positioned(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("model", "shape", "rules"),
+    ("model", "given", "shape", "rules"),
     [
-        (Lasting("seq_len"), ("B", 48, 40), []),
-        (Lasting("in_channels"), ("B", 48, 40), []),
-        (Lasting("factor"), ("B", 48, 40), ["fixed-size"]),
-        (Positioned(), ("B", 3, 48), []),
+        (Lasting("seq_len"), {}, ("B", 48, 40), []),
+        (Lasting("in_channels"), {}, ("B", 48, 40), []),
+        (Lasting("factor"), {}, ("B", 48, 40), ["fixed-size"]),
+        (Lasting("factor"), {"image_size": 48}, ("B", 48, 40), []),
+        (Lasting("factor"), {"depth": 48}, ("B", 48, 40), ["fixed-size"]),
+        (Positioned(), {}, ("B", 3, 48), []),
     ],
 )
 def test_what_the_model_calls_a_length_is_declared_and_one_row_stands_for_any(
-    model: nn.Module, shape: tuple[str | int, ...], rules: list[str]
+    model: nn.Module, given: dict[str, int], shape: tuple[str | int, ...], rules: list[str]
 ) -> None:
     trials = Trials(lambda: model)
     guess = Guess((SpecArgument("x", TensorSpec(shape)),), (("B", 2),))
     assert trials.run(guess).error is None
-    assert [remark.rule for remark in coincidences(trials, Found(guess, frozenset("B"), guess))] == rules
+    assert [remark.rule for remark in coincidences(trials, Found(guess, frozenset("B"), guess), given)] == rules

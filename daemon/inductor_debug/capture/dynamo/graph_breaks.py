@@ -43,6 +43,8 @@ _FOR_ITSELF = frozenset(
 """Causes that an edit at the place mends, which what is told with another one would lose."""
 _SAYING_LITTLE = frozenset({BreakCause.CONTROL_FLOW, BreakCause.OTHER})
 """Causes that are told by torch's name for the kind."""
+_HOOKS = "torch.utils.hooks."
+"""Where torch registers hooks."""
 _COMPREHENSIONS = ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
 """What Python 3.11 and before call the functions that they make of expressions."""
 
@@ -230,8 +232,10 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
     names = (bare_name(frame.function) for frame in frames)
     function = next((name for name in names if name not in _COMPREHENSIONS), "")
     cause, within = facts.breaks_by, f" in {function}" if function else ""
-    if cause in (BreakCause.RECURRENT, BreakCause.HOOK):
+    if cause is BreakCause.RECURRENT:
         return str(cause.value)
+    if cause is BreakCause.HOOK or facts.inside.startswith(_HOOKS):
+        return str(BreakCause.HOOK.value)  # what has got a hook while it ran breaks next
     if cause is BreakCause.BRANCH and frames:
         # The parts of one condition: `if a.min() < 0 or b.max() > 1`.
         return f"assert{within}" if asserted else f"branch in line {frames[0].location.range.start.line + 1}"

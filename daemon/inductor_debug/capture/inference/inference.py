@@ -130,7 +130,9 @@ class Inference:
             except NotInferableError:
                 return False
             others = self._search(trials, way, start=answer.last_ran.guess, runs=_RUNS_FOR_OTHERS)
-            if isinstance(others, NotFound) or not answer.last_ran.free <= others.free or coincidences(trials, others):
+            if isinstance(others, NotFound) or not answer.last_ran.free <= others.free:
+                return False
+            if coincidences(trials, others, way.construction.sizes):
                 return False
         blame = Blame(proven=False, instead=signature_of(others.guess, self._names(others)))
         self._take(replace(answer, blame=blame, last_ran=None), way)
@@ -401,7 +403,7 @@ class Inference:
 
     def _answered(self, number: int, way: Way, found: Found, trials: Trials, since: str = "") -> InferredCall:
         plan = functools.partial(self._plan, trials.subject, way)
-        remarks = coincidences(trials, found, plan)
+        remarks = coincidences(trials, found, way.construction.sizes, plan)
         if not self._around.is_part(self._subject.name):
             remarks += unusable_defaults(trials, found.guess, plan)
         return InferredCall(number, found, since=since, remarks=remarks, changes=way.changes)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torch import nn
 
 from inductor_debug.capture.inference.specs import argument_names
 from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
+from inductor_debug.capture.runtime import foreign
 
 _MOST_PARTS = 40
 _OF_INPUT = re.compile(r"(n_?|num_)?(in|input)_?(channels?|features?|dims?|size|planes|width)", re.IGNORECASE)
@@ -39,13 +40,21 @@ def says_image_size(owner: nn.Module) -> bool:
     return any(argument_names.is_surely_of_image(name) for name, _ in _numbers(owner))
 
 
-def declared_by(subject: Any) -> frozenset[int]:
-    """The numbers that a model has as sizes of its input: of images, lengths, and what is called so (`in_channels`)."""
+def declared_by(subject: Any, given: Mapping[str, int]) -> frozenset[int]:
+    """The numbers that a model has as sizes of its input: of images, lengths, and what is called so (`in_channels`).
+
+    Args:
+        subject: the model; a function declares nothing.
+        given: what its constructor was given, which it need not have kept.
+    """
     if not isinstance(subject, nn.Module):
         return frozenset()
+    defaults = {item.name: item.default for item in foreign.parameters(type(subject)) or ()}
     own = ((name, value) for name, value in vars(subject).items() if type(value) is int)
     of_input = (value for name, value in own if _OF_INPUT.match(name))
-    return frozenset((*of_input, *(number for _, number in _numbers(subject))))
+    built = ((name, value) for name, value in {**defaults, **given}.items() if type(value) is int)
+    of_built = (value for name, value in built if _OF_INPUT.match(name) or argument_names.is_extent(name))
+    return frozenset((*of_input, *of_built, *(number for _, number in _numbers(subject))))
 
 
 def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:

@@ -12,7 +12,7 @@ A batch is nobody's to declare: where it has become the features of a layer, a r
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from inductor_debug.capture.inference.guessing.extents import declared_by
@@ -73,16 +73,19 @@ class _Fixed:
         return self.dim == 0 and counts
 
 
-def coincidences(trials: Trials, found: Found, plan: Callable[[], CallPlan] | None = None) -> list[Remark]:
+def coincidences(
+    trials: Trials, found: Found, given: Mapping[str, int], plan: Callable[[], CallPlan] | None = None
+) -> list[Remark]:
     """The sizes of a call that runs which are no others for no reason that the model gives.
 
     Args:
         trials: runs calls.
         found: the call.
+        given: the whole numbers that the constructor was given, by name.
         plan: knows which sizes of several arguments the text calls by one name; such arguments are one source.
     """
     result: dict[object, Remark] = {}
-    declared = declared_by(trials.subject)
+    declared = declared_by(trials.subject, given)
     for fixed in _fixed(found):
         others = _others(fixed.size, trials)
         together = [resized_everywhere(found.guess, fixed.size, other) for other in others]
