@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { until, write } from "./harness.js";
+import { clickUntil, until, write } from "./harness.js";
 import { BARE, CULPRIT, DOUBLE } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -36,8 +36,7 @@ test("the rule of a finding leads to its page", async () => {
     return true;
   });
   await window.screenshot("hover");
-  await link.click();
-  await until("the page is open", () => window.page.locator('.tab[aria-label*="dtype"]').isVisible());
+  await clickUntil("the page is open", link, () => window.page.locator('.tab[aria-label*="dtype"]').isVisible());
   await until("the page is laid out", () => window.frameText(/float64|dtype/u));
   await window.screenshot("rule");
   await window.closeTab("dtype");
@@ -75,8 +74,7 @@ test("Set Example Inputs writes the directive, and the class becomes a target", 
 test("Choose Accelerator is a setting of the workspace, and counts at once", async () => {
   await window.run("Inductor Debug: Choose Accelerator");
   await window.page.locator(".quick-input-widget input").first().fill("spyre"); // the list is longer than what is shown of it
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "spyre" }).first().click();
-  await until("the status says so", async () => (await window.status()).includes("Accelerator: spyre"));
+  await clickUntil("the status says so", window.page.locator(".quick-input-list .monaco-list-row", { hasText: "spyre" }).first(), async () => (await window.status()).includes("Accelerator: spyre"));
   const kept = (): string => readFileSync(join(folder, ".vscode", "settings.json"), "utf8");
   await until("it is in the workspace", () => kept().includes('"inductorDebug.accelerator": "spyre"'));
   await window.untilUnderlined([[9, "nn.Linear(width, classes)"], [12, "self.linear(x).double()"]]);
@@ -116,7 +114,6 @@ test.each(["Default Dark Modern", "Default High Contrast", "Default Light Modern
 
 test("the walkthrough opens with its steps", async () => {
   await window.run("Welcome: Open Walkthrough...");
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Check Models While You Write Them" }).click();
-  await until("its first step is there", () => window.page.getByText("A Python with torch").first().isVisible());
+  await clickUntil("its first step is there", window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Check Models While You Write Them" }), () => window.page.getByText("A Python with torch").first().isVisible());
   await window.screenshot("walkthrough");
 });

@@ -107,8 +107,7 @@ test("on an accelerator with layouts of its own a kernel says what it asks of th
   expect(await details.innerText()).not.toContain("derived from the IR");
   await window.run("Inductor Debug: Choose Accelerator");
   await window.page.locator(".quick-input-widget input").first().fill("spyre"); // the list is longer than what is shown of it
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "spyre" }).first().click();
-  await until("it is still selected, and has loops and layouts", async () => /On spyre, derived from the IR[\s\S]*relu[\s\S]*d0 = 8[\s\S]*\[2, 8, 32\]/u.test(await details.innerText()));
+  await clickUntil("it is still selected, and has loops and layouts", window.page.locator(".quick-input-list .monaco-list-row", { hasText: "spyre" }).first(), async () => /On spyre, derived from the IR[\s\S]*relu[\s\S]*d0 = 8[\s\S]*\[2, 8, 32\]/u.test(await details.innerText()));
   await window.screenshot("graph-specs");
   await frame.locator('[role="tab"]', { hasText: /^Forward$/u }).click();
 });
@@ -151,7 +150,6 @@ test("a reload of the window brings the tab back, as it was", async () => {
 });
 
 test("and a kernel's tab is there with its text and its link to the source", async () => {
-  await window.page.locator('.tab[data-resource-name$=".cpp"]').first().click();
-  await until("its lens leads back", async () => (await window.lenses()).some((text) => text === "Go to the source, line 13"));
+  await clickUntil("its lens leads back", window.page.locator('.tab[data-resource-name$=".cpp"]').first(), async () => (await window.lenses()).some((text) => text === "Go to the source, line 13"));
   expect((await window.lines()).join("\n")).toMatch(/void\s+kernel/u);
 });

@@ -6,7 +6,7 @@ import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { drawnGraph, graphFrameWhere } from "./graphFrame.js";
-import { folder, until, write } from "./harness.js";
+import { clickUntil, folder, until, write } from "./harness.js";
 import { held } from "./models.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
@@ -83,8 +83,7 @@ test("a picture is saved where the user says", async () => {
   await until("the dialog proposes a name", async () => (await input.inputValue().catch(() => "")).endsWith(".svg"));
   const path = join(window.folder, "encoder.svg");
   await input.fill(path);
-  await window.page.locator(".quick-input-widget .monaco-button", { hasText: /^OK$|^Save$/u }).first().click();
-  await until("the file is there", () => Promise.resolve(existsSync(path)));
+  await clickUntil("the file is there", window.page.locator(".quick-input-widget .monaco-button", { hasText: /^OK$|^Save$/u }).first(), () => Promise.resolve(existsSync(path)));
   await until("it says where", async () => (await frame.locator(".status-text").innerText()).includes("encoder.svg"));
   expect(readFileSync(path, "utf8")).toMatch(/^<svg[^]*tanh[^]*<\/svg>\s*$/u);
 });

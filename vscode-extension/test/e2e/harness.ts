@@ -83,11 +83,14 @@ export async function until<T>(what: string, look: () => Promise<T> | T, patienc
 
 /**
  * Presses a button until what it does is seen: on a busy machine what is redrawn under the pointer loses the press.
- * Only for what may be pressed twice.
+ * Only for what may be pressed twice, or is gone once it was pressed.
  */
-export async function clickUntil(what: string, button: { click: (options: { timeout: number }) => Promise<void> }, seen: () => Promise<boolean | undefined>): Promise<void> {
+export async function clickUntil(what: string, button: { click: (options: { timeout: number }) => Promise<void> }, seen: () => Promise<boolean | undefined> | boolean): Promise<void> {
+  let pressed = false;
   await until(what, async () => {
+    if (pressed && await seen()) return true;
     await button.click({ timeout: 10_000 });
+    pressed = true;
     return until(what, seen, 10_000);
   });
 }

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readFileSync, realpathSync, rmSync } from "node:
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { clickUntil, PYTHON, until, Workbench } from "./harness.js";
 import { CULPRIT, DOUBLE } from "./models.js";
 import type { Window } from "./window.js";
 
@@ -33,7 +33,8 @@ const chosen = (): unknown => {
 };
 const row = (text: string): ReturnType<Window["page"]["locator"]> =>
   window.page.locator(".quick-input-list .monaco-list-row", { hasText: text });
-const picking = (): Promise<unknown> => until("the pick has filled", () => row(path("good")).first().isVisible());
+const filled = (): Promise<boolean> => row(path("good")).first().isVisible();
+const picking = (): Promise<unknown> => until("the pick has filled", filled);
 
 beforeAll(async () => {
   bench = await Workbench.start();
@@ -55,8 +56,7 @@ test("the message about a Python without torch leads to the pick: each with its 
   await window.untilNotification(/There is no torch in .*bare/u);
   expect((await window.notifications()).length).toBe(1);
   await window.screenshot("interpreter-toast");
-  await window.page.locator(".notification-toast .monaco-button", { hasText: "Choose Interpreter" }).click();
-  await picking();
+  await clickUntil("the pick has filled", window.page.locator(".notification-toast .monaco-button", { hasText: "Choose Interpreter" }), filled);
   const said = async (name: string): Promise<string> => {
     await window.page.locator(".quick-input-widget input").first().fill(name);
     return until(`${name} has answered`, () => row(path(name)).first().innerText({ timeout: 5_000 }));
@@ -72,8 +72,7 @@ test("one that cannot run is not taken, and the way back is a button", async () 
   await row(path("broken")).first().click();
   await window.untilNotification(/broken.* cannot run your models: .*libpython/u);
   expect(chosen()).toBe(path("bare"));
-  await window.page.locator(".notification-toast .monaco-button", { hasText: "Choose Another" }).click();
-  await picking();
+  await clickUntil("the pick has filled", window.page.locator(".notification-toast .monaco-button", { hasText: "Choose Another" }), filled);
   await window.page.keyboard.press("Escape");
   await window.clearNotifications();
 });
@@ -88,14 +87,15 @@ test("the lightbulb of a file that could not be checked leads there, too", async
 });
 
 test("and so do the status and the walkthrough", async () => {
-  await window.showStatus(/no torch/u);
-  await window.page.locator(".hover-language-status", { hasText: "no torch" }).locator("a", { hasText: "Choose" }).click();
-  await picking();
+  await until("the status leads there", async () => { // what it shows goes with the pointer
+    await window.showStatus(/no torch/u);
+    await window.page.locator(".hover-language-status", { hasText: "no torch" }).locator("a", { hasText: "Choose" }).click({ timeout: 5_000 });
+    return until("the pick has filled", filled, 10_000);
+  });
   await window.page.keyboard.press("Escape");
   await window.run("Welcome: Open Walkthrough...");
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Check Models" }).click();
-  await window.page.locator(".getting-started-step .monaco-button", { hasText: "Choose Interpreter" }).first().click();
-  await picking();
+  await clickUntil("the pick has filled", window.page.locator(".getting-started-step .monaco-button", { hasText: "Choose Interpreter" }).first(), filled);
   await window.screenshot("interpreter-walkthrough");
   await window.page.keyboard.press("Escape");
   const step = window.page.locator(".getting-started-step", { hasText: "A Python with torch" }).first();
@@ -122,8 +122,7 @@ test("torch is installed where it is missing, in sight, once the user agrees; a 
 test("when pip has done its work everything is looked at anew, without another word", async () => {
   rmSync(join(folder, "bare", "bin", "fails"));
   await window.page.locator(".notification-toast .monaco-button", { hasText: "Try Again" }).click();
-  await window.page.locator(".monaco-dialog-box .monaco-button", { hasText: "Install" }).click();
-  await until("it is installed", () => existsSync(join(folder, "bare", "bin", "installed")));
+  await clickUntil("it is installed", window.page.locator(".monaco-dialog-box .monaco-button", { hasText: "Install" }), () => existsSync(join(folder, "bare", "bin", "installed")));
   await window.page.locator(".editor-instance .view-line").first().click();
   await window.untilUnderlined([[13, CULPRIT]]);
   await until("the status knows", async () => /torch 2\.\d+/u.test(await window.status()));

@@ -49,8 +49,7 @@ async function run(text: string): Promise<void> {
 
 test("cells are checked as they are run, in that order, and nothing that was not", async () => {
   await window.openPath(`${window.folder}/model.ipynb`);
-  await cell("class Net").locator(lineOf("class Net")).first().click();
-  await until("the status says so", async () => (await window.status()).includes("cells are checked as you run them"));
+  await clickUntil("the status says so", cell("class Net").locator(lineOf("class Net")).first(), async () => (await window.status()).includes("cells are checked as you run them"));
   await until("the first cell with a model waits", async () => (await lenses("class Net")).includes("run this cell to have it checked"));
   expect(await lenses("class Other")).toBe("");
   expect(await squiggles("class Net")).toBe(0);
@@ -127,7 +126,6 @@ test("a file that was never saved says what saving gives", async () => {
   await shared.page.locator(".quick-input-list .monaco-list-row", { hasText: "Text File" }).first().click();
   await shared.run("Change Language Mode");
   await shared.page.locator(".quick-input-widget input").first().fill("Python");
-  await shared.page.locator(".quick-input-list .monaco-list-row", { hasText: "Python" }).first().click();
-  await until("the status says so", async () => (await shared.status()).includes("save the file to have it checked"));
+  await clickUntil("the status says so", shared.page.locator(".quick-input-list .monaco-list-row", { hasText: "Python" }).first(), async () => (await shared.status()).includes("save the file to have it checked"));
   await shared.screenshot("untitled");
 });

@@ -121,15 +121,13 @@ test("a bug report shows its files before it is written where the user wants it"
   await window.untilNotification("Written:");
   expect(existsSync(join(folder, "bug-report-model.zip"))).toBe(true);
   await window.screenshot("bug-report-written");
-  await window.page.locator(".notification-toast .monaco-button", { hasText: "Copy Issue Text" }).click();
-  await until("the issue is in the clipboard", async () => (await clipboard()).includes("[dtype]"));
+  await clickUntil("the issue is in the clipboard", window.page.locator(".notification-toast .monaco-button", { hasText: "Copy Issue Text" }), async () => (await clipboard()).includes("[dtype]"));
 });
 
 test("a list that is left writes nothing", async () => {
   await window.openFile("clean.py"); // nothing is looked into for its report
   await window.run("Inductor Debug: Create a Bug Report");
-  await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Without the bisection" }).click();
-  await until("the files are listed", async () => (await inputRows()).some((row) => row.includes("ISSUE.md")));
+  await clickUntil("the files are listed", window.page.locator(".quick-input-list .monaco-list-row", { hasText: "Without the bisection" }), async () => (await inputRows()).some((row) => row.includes("ISSUE.md")));
   await window.page.keyboard.press("Escape");
   await window.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   expect(readdirSync(folder).filter((name) => name.endsWith(".zip"))).toEqual(["bug-report-model.zip"]);

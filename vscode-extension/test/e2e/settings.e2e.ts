@@ -4,7 +4,7 @@ import { delimiter } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { DAEMON_SETTINGS } from "../../../shared_schema/generated/settings.js";
-import { folder, PYTHON, until, Workbench } from "./harness.js";
+import { clickUntil, folder, PYTHON, until, Workbench } from "./harness.js";
 import type { Window } from "./window.js";
 
 const MODEL = "import torch\n\n\n# inductor-debug: inputs=(torch.randn(8, 64),)\ndef double(x):\n    return x * 2\n";
@@ -67,8 +67,7 @@ test("an installed adapter is offered in the picker, and chosen there judges the
   const row = window.page.locator(".quick-input-list .monaco-list-row", { hasText: "citron" });
   await until("it is offered with its title and package", async () => (await row.innerText()).includes("Citron, 2 GB · with citron 0.1"));
   await window.screenshot("citron");
-  await row.click();
-  await until("the status says so", async () => (await window.status()).includes("Accelerator: citron"));
+  await clickUntil("the status says so", row, async () => (await window.status()).includes("Accelerator: citron"));
   await window.run("Inductor Debug: Check File");
   const job = await until("a worker is asked", () => jobs().find(({ settings }) => (settings["profile"] as { name?: string }).name === "citron"));
   expect(job.settings["profile"]).toMatchObject({ source: { capabilities: { memory_bytes: 2 ** 31 } } });

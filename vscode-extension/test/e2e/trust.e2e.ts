@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { PYTHON, until, Workbench } from "./harness.js";
+import { clickUntil, PYTHON, Workbench } from "./harness.js";
 import { witness } from "./models.js";
 
 let bench: Workbench;
@@ -33,7 +33,6 @@ test("trust refused: nothing runs; trust given: the file is checked", async () =
   expect(window.output()).toBe("");
   expect(existsSync(trace)).toBe(false);
   await window.run("Workspaces: Manage Workspace Trust");
-  await window.page.getByRole("button", { name: /^Trust/u }).first().click();
-  await until("the file has run", () => existsSync(trace));
+  await clickUntil("the file has run", window.page.getByRole("button", { name: /^Trust/u }).first(), () => existsSync(trace));
   await window.close();
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Frame } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { until } from "./harness.js";
+import { clickUntil, until } from "./harness.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
@@ -43,8 +43,7 @@ beforeAll(async () => {
 afterAll(() => window.screenshot("whatif-last"));
 
 test("the lens opens the view, a preset sets a size, and the hints follow", async () => {
-  await window.page.locator(".codelens-decoration a", { hasText: "batch 4 · seq 32" }).click();
-  await until("the view has its sliders", async () => (await frameWith("section[aria-label=Net] input[type=range]")) !== undefined);
+  await clickUntil("the view has its sliders", window.page.locator(".codelens-decoration a", { hasText: "batch 4 · seq 32" }), async () => (await frameWith("section[aria-label=Net] input[type=range]")) !== undefined);
   await until("a preset is pressed", async () => {
     const frame = await frameWith("button.preset");
     if (!frame) return false;
