@@ -274,6 +274,26 @@ class Extended(nn.Module):
         return self.layer(torch.cat(images, 1))
 
 
+class Window(nn.Module):
+    """Refuses what cannot be parted into windows of seven by seven."""
+
+    def forward(self, x: Any) -> Any:
+        height, width = x.shape[-2:]
+        assert (height % 7, width % 7) == (0, 0), f"{height} and {width} have to be divisible by 7"
+        return x
+
+
+class Windows(nn.Module):
+    """Looks at patches of four pixels in windows, and so at what is left of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stages = nn.Sequential(nn.Conv2d(3, 40, 4, 4), Window(), nn.Conv2d(40, 80, 8, 8), Window())
+
+    def forward(self, x: Any) -> Any:
+        return self.stages(x)
+
+
 class Halved(nn.Module):
     """What its layer makes of the first half is laid beside the second one."""
 
@@ -323,6 +343,7 @@ CALLS = {
     Stacked: "images f32[2, 16, 3, 64, 96]",
     Exact: "x f32[2, 3, 299, 299]",
     Configured: "x f32[2, 3, 40, 56]",
+    Windows: "x f32[2, 3, 224, 672]",
 }
 
 

@@ -43,6 +43,7 @@ from inductor_debug.capture.inference.specs.specs import ConstantSpec, Guess, Ma
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 _SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
+_USUAL_SIDE, _COLOURS = 224, 3
 _USUAL = 4
 """How many of those most images have."""
 _LONG, _LONGEST = frozenset("TSLDAF"), 100_000
@@ -89,6 +90,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from _by_volume(outcome)
     yield from by_one(outcome, plan)
     yield from by_shapes(outcome)
+    yield from _by_usual_image(guess)
     yield from _by_numbers(outcome)
     # What the user's own module takes is less sure.
     yield from by_joining(outcome, plan)
@@ -317,6 +319,18 @@ def _by_images(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     if "H" in used and "W" in used:
         for size in plan.image_sizes[:4]:
             yield guess.with_sizes(H=size, W=size)
+
+
+def _by_usual_image(guess: Guess) -> Iterator[Guess]:
+    """The side of most images that models are published for, or of what their first layers leave of it.
+
+    Windows, patches and strides divide it where they divide no size that is told apart from all others.
+    """
+    sizes = guess.size_of()
+    if {"H", "W"} <= set(guess.used_sizes()):
+        coloured = any(len(spec.dims) == 4 and spec.shape(sizes)[1] == _COLOURS for _, spec in guess.tensors())
+        side = _USUAL_SIDE if coloured else _USUAL_SIDE // 4
+        yield guess.with_sizes(H=side, W=side)
 
 
 def _by_container(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
