@@ -14,6 +14,7 @@ import type { BrowserContext } from "playwright-core";
 import { inject } from "vitest";
 
 import { browser } from "./browser.js";
+import { sceneOf } from "./scene.js";
 import { ENTRY, ROOT } from "./setup.mjs";
 import { Window } from "./window.js";
 
@@ -64,6 +65,9 @@ const PATIENCE = 150_000;
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 200;
 
+/** The windows that are open: what stands in them is told where one waited in vain. */
+const windows = new Set<Window>();
+
 /** Waits until `look` gives something true and returns it; throws with the last thing seen. */
 export async function until<T>(what: string, look: () => Promise<T> | T, patience = PATIENCE): Promise<NonNullable<T>> {
   const end = Date.now() + patience;
@@ -76,7 +80,10 @@ export async function until<T>(what: string, look: () => Promise<T> | T, patienc
     } catch (error) {
       last = error;
     }
-    if (Date.now() > end) throw new Error(`timed out after ${patience} ms: ${what}; last seen: ${String(last)}`);
+    if (Date.now() > end) {
+      const shown = patience < PATIENCE ? [] : await Promise.all([...windows].map(sceneOf));
+      throw new Error([`timed out after ${patience} ms: ${what}; last seen: ${String(last)}`, ...shown].join("\n"));
+    }
     await new Promise((resolve) => { setTimeout(resolve, pause); });
   }
 }
@@ -191,7 +198,10 @@ export class Workbench {
     const kind = path.endsWith(".code-workspace") ? "workspace" : "folder";
     await page.goto(`http://127.0.0.1:${this.port}/?${kind}=${encodeURIComponent(path)}`);
     await page.waitForSelector(".monaco-workbench .part.statusbar");
-    return new Window(page, path, this.user);
+    const window = new Window(page, path, this.user);
+    windows.add(window);
+    page.once("close", () => { windows.delete(window); });
+    return window;
   }
 
   async close(): Promise<void> {
