@@ -166,7 +166,7 @@ export const ENUMS: Readonly<Record<string, readonly string[]>> = {
   "AcceleratorKind": ["built-in", "installed", "file"],
   "ArtifactKind": ["fx_graphs", "aot_graphs", "inductor_ir", "inductor_kernels", "statistics", "repros", "visualizations", "reports"],
   "BisectVerdict": ["none", "front-end", "back-end", "environment", "data-transfer"],
-  "BreakCause": ["print", "logging", "warning", "branch", "value", "size", "numpy", "clock", "random", "file", "debugger", "inspection", "compiled-code", "method", "object", "attribute", "identity", "argument", "definition", "parameter", "reconstruction", "kernel", "distributed", "skipped", "disabled", "requested", "context-manager", "generator", "exception", "autograd", "autograd-function", "hook", "mutation", "control-flow", "torchscript", "special-tensor", "recurrent", "no-graph", "other"],
+  "BreakCause": ["print", "logging", "warning", "branch", "value", "size", "numpy", "clock", "random", "file", "debugger", "inspection", "compiled-code", "method", "object", "attribute", "identity", "argument", "definition", "parameter", "module", "reconstruction", "kernel", "distributed", "skipped", "disabled", "requested", "context-manager", "generator", "exception", "autograd", "autograd-function", "hook", "mutation", "control-flow", "torchscript", "special-tensor", "recurrent", "no-graph", "other"],
   "ChartKind": ["memory", "roofline", "profile", "compile-time"],
   "Checked": ["yes", "partly", "no"],
   "CompileWay": ["as-it-is", "nested-regions", "each-layer", "each-layer-dynamic"],

@@ -392,7 +392,7 @@ export interface Blame {
 /**
  * What torch.compile cannot take into a graph.
  */
-export type BreakCause = "print" | "logging" | "warning" | "branch" | "value" | "size" | "numpy" | "clock" | "random" | "file" | "debugger" | "inspection" | "compiled-code" | "method" | "object" | "attribute" | "identity" | "argument" | "definition" | "parameter" | "reconstruction" | "kernel" | "distributed" | "skipped" | "disabled" | "requested" | "context-manager" | "generator" | "exception" | "autograd" | "autograd-function" | "hook" | "mutation" | "control-flow" | "torchscript" | "special-tensor" | "recurrent" | "no-graph" | "other";
+export type BreakCause = "print" | "logging" | "warning" | "branch" | "value" | "size" | "numpy" | "clock" | "random" | "file" | "debugger" | "inspection" | "compiled-code" | "method" | "object" | "attribute" | "identity" | "argument" | "definition" | "parameter" | "module" | "reconstruction" | "kernel" | "distributed" | "skipped" | "disabled" | "requested" | "context-manager" | "generator" | "exception" | "autograd" | "autograd-function" | "hook" | "mutation" | "control-flow" | "torchscript" | "special-tensor" | "recurrent" | "no-graph" | "other";
 
 /**
  * A file of a bug report; `about` says in a few words what it is.

@@ -257,7 +257,46 @@ def test_a_hook_that_is_registered_while_the_model_runs_is_one_finding(tmp_path:
             return self.layer(x), self.seen
     """
     job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK), accelerator="none")
-    assert {finding.cause for finding in job.findings if finding.rule == "graph-break"} == {"hook"}
+    found = [finding for finding in job.findings if finding.rule == "graph-break"]
+    assert {finding.cause for finding in found} == {"hook"}
+    assert found[0].message == (
+        "`self.layer.register_forward_hook(self.hook)` uses a hook that torch.compile cannot trace, so the graph is "
+        "split here."
+    )
+
+
+def test_a_module_that_is_built_while_the_model_runs_is_one_thing_to_mend(tmp_path: Path) -> None:
+    text = """
+    import torch
+    from torch import nn
+
+    class Projector(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.layers = nn.Sequential(*[layer for _ in range(2) for layer in (nn.Linear(width, width), nn.GELU())])
+            print("built")
+
+        def forward(self, x):
+            return self.layers(x)
+
+    # inductor-debug: inputs=(torch.ones(2, 8),)
+    class Lazy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.projector = None
+
+        def made(self, x):
+            if self.projector is None:
+                self.projector = Projector(x.shape[1])
+            return self.projector
+
+        def forward(self, x):
+            return self.made(x)(x) + 1
+    """
+    job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK), accelerator="none")
+    [found] = [finding for finding in job.findings if finding.rule == "graph-break"]
+    assert job.marked(found) == "Projector(x.shape[1])"
+    assert found.message.startswith("`Projector(x.shape[1])` builds a module while the model runs, so ")
 
 
 def test_two_breaks_of_a_kind_are_two_findings(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ class BreakCause(str, Enum):
     DEFINITION = "definition"
     """A class is defined while the model runs."""
     PARAMETER = "parameter"
+    MODULE = "module"
     """A parameter is made, or a module that has some."""
     RECONSTRUCTION = "reconstruction"
     """Code needs an object after the graph that torch.compile cannot make again."""

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from inductor_debug.capture.dynamo.breaks.callees import Callee, callee_at
+from inductor_debug.capture.dynamo.breaks.constructions import constructors_among, constructors_below
 from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT, id_of
 from inductor_debug.capture.dynamo.breaks.torch_words import TorchWords, torch_words
 from inductor_debug.capture.dynamo.dynamo_positions import (
@@ -39,7 +40,7 @@ class RawBreak:
     """One graph break as Dynamo reports it: what torch says of it and the traced stack that led to it.
 
     `callee` is what the innermost function was calling, `modules` the names of the modules that the functions of the
-    stack belong to, one for each.
+    stack belong to, one for each; `constructors` are those of the functions that run which make a `torch.nn.Module`.
     `gives_up` says that the rest of the function which was to be compiled runs eagerly. `caller` is the Python frame
     that tells, below which the code stands that called the traced function; `resumed` says that this function is the
     rest of one that broke before.
@@ -49,6 +50,7 @@ class RawBreak:
     stack: TracedStack
     callee: Callee | None = None
     modules: tuple[str, ...] = ()
+    constructors: frozenset[str] = frozenset()
     gives_up: bool = False
     resumed: bool = False
     caller: FrameType | None = None
@@ -122,7 +124,16 @@ def listen(on_break: Callable[[RawBreak], None], on_limit: Callable[[RawLimit], 
             raised = getattr(error, _RAISED, None) or _raised(listening.words_of(error), None, self)
             teller = sys._getframe(1)
             gives_up = teller.f_code.co_name in _GIVES_UP
-            on_break(replace(raised, gives_up=gives_up, resumed=_is_resumed(self), caller=teller))
+            constructors = raised.constructors | constructors_below(teller)
+            on_break(
+                replace(
+                    raised,
+                    constructors=constructors,
+                    gives_up=gives_up,
+                    resumed=_is_resumed(self),
+                    caller=teller,
+                )
+            )
         return original_log(self, *args, **kwargs)  # type: ignore[misc]
 
     replaced: list[tuple[Any, str, Any, Any]] = [(exc.Unsupported, "__init__", original_init, init)]
@@ -206,7 +217,9 @@ def _raised(words: TorchWords, frame: FrameType | None, translator: Any = None) 
     if translator is None:
         return RawBreak(words, ())
     modules = tuple(str(each.f_globals.get("__name__", "")) for each in chain_of(translator))
-    return RawBreak(words, stack_of_translator(translator), callee_at(frame, translator), modules)
+    stack = stack_of_translator(translator)
+    functions = [(at.function, each.f_globals) for at, each in zip(stack, chain_of(translator), strict=True)]
+    return RawBreak(words, stack, callee_at(frame, translator), modules, constructors_among(functions))
 
 
 def _is_resumed(translator: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Recompilation, Related, Severity, Stage
 
-from inductor_debug.capture.dynamo.breaks.break_facts import facts_of
+from inductor_debug.capture.dynamo.breaks.break_facts import as_told_at, facts_of
 from inductor_debug.capture.dynamo.breaks.module_hooks import backward_hooks, breaks_around_a_call, is_scripted
 from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT
 from inductor_debug.capture.dynamo.dynamo_breaks import RawBreak, RawLimit
@@ -83,6 +83,12 @@ class BreakCollector:
         facts = replace(facts, refused=self.target.fullgraph)
         if broken is not None and not facts.inside:
             location = broken
+        site = self._construction_site(raw, frames)
+        if site is not None:
+            location, related = place(frames[site:], self.target.location, "inside {}")
+            facts, location = as_told_at(facts, BreakCause.MODULE, location, self.sources)
+        elif facts.inside.startswith(_HOOKS):
+            facts, location = as_told_at(facts, BreakCause.HOOK, location, self.sources)
         if facts.breaks_by is BreakCause.HOOK and around_a_call and (hook := self._only_hook()):
             related = [Related(location.path, location.range, "the graph breaks here"), *related]
             name, location = hook
@@ -140,6 +146,16 @@ class BreakCollector:
             if raised and Location(found.path, found.range) in callers:
                 return index
         return len(self.findings)
+
+    def _construction_site(self, raw: RawBreak, frames: tuple[Frame, ...]) -> int | None:
+        """Which frame builds the module in whose constructor a graph breaks; None where it does not break in one."""
+        traced = len(frames_of(raw.stack, self.sources))
+        below = [at for at, frame in enumerate(raw.stack) if frame.function in raw.constructors]
+        above = [at for at in range(traced, len(frames)) if frames[at].function in raw.constructors]
+        if not (below or above):
+            return None
+        site = above[-1] + 1 if above else len(frames_of(raw.stack[: below[-1] + 1], self.sources))
+        return site if site < len(frames) and self.sources.in_project(frames[site].location.path) else None
 
     def _only_hook(self) -> tuple[str, Location] | None:
         """The one backward hook of the project's that the model has, and where it is; None where there are others."""
@@ -234,7 +250,7 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
     cause, within = facts.breaks_by, f" in {function}" if function else ""
     if cause is BreakCause.RECURRENT:
         return str(cause.value)
-    if cause is BreakCause.HOOK or facts.inside.startswith(_HOOKS):
+    if cause is BreakCause.HOOK:
         return str(BreakCause.HOOK.value)  # what has got a hook while it ran breaks next
     if cause is BreakCause.BRANCH and frames:
         # The parts of one condition: `if a.min() < 0 or b.max() > 1`.
@@ -245,7 +261,7 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
         return facts.function
     if cause in _FOR_ITSELF or cause is BreakCause.BRANCH or not within:
         return ""
-    if cause is BreakCause.NUMPY:
+    if cause in (BreakCause.NUMPY, BreakCause.MODULE):
         return f"{cause.value}{within}"  # by which call does not matter
     return f"{cause.value} {facts.registry_id} {facts.function or facts.inside}{within}"
 

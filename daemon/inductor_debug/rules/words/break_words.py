@@ -34,6 +34,7 @@ _WHY: Mapping[BreakCause, str] = MappingProxyType(
         BreakCause.ARGUMENT: "{it} is given, or gives, an object that a graph cannot hold",
         BreakCause.DEFINITION: "{it} defines a class while the model runs",
         BreakCause.PARAMETER: "{it} makes a parameter while the model runs",
+        BreakCause.MODULE: "{it} builds a module while the model runs",
         BreakCause.RECONSTRUCTION: "after {it} an object is needed that torch.compile cannot make again",
         BreakCause.KERNEL: "{it} launches a Triton kernel in a way that torch.compile cannot trace",
         BreakCause.DISTRIBUTED: "{it} exchanges tensors between processes in a way that torch.compile cannot trace",

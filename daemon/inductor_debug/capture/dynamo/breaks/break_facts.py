@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from inductor_debug_schema import BreakCause, GraphBreak, Location
@@ -65,6 +66,15 @@ def facts_of(
         hints=list(words.hints),
     )
     return facts, broken.location if broken is not None else None
+
+
+def as_told_at(
+    facts: GraphBreak, cause: BreakCause, place: Location, sources: SourceMap
+) -> tuple[GraphBreak, Location]:
+    """The facts of a break for another cause, which an expression further out has: it, and where it stands."""
+    broken = broken_expression(sources, place, cause)
+    facts = replace(facts, breaks_by=cause, expression=broken.text, subject=broken.subject, function="", inside="")
+    return facts, broken.location
 
 
 def _level(
