@@ -96,6 +96,17 @@ def test_what_was_planted_is_found_and_nothing_else(command: Command, results: P
     assert len(json.loads(command("survey-compare", str(results), str(new), "--format", "json").out)["changes"]) == 3
 
 
+def test_one_operation_more_among_thousands_is_found(command: Command, results: Path) -> None:
+    def with_ops(count: int, seconds: float) -> Callable[[dict[str, Any]], None]:
+        return lambda row: row["columns"][0].update(ops=count, seconds_at_least=seconds)
+
+    old = changed(results, "few", with_ops(4000, 0.3))
+    new = changed(results, "more", with_ops(4001, 0.1 + 0.2))
+    told = command("survey", "compare", str(old), str(new)).out
+    assert told.startswith("worse: models/a.py: ops: 4,001, before 4,000\n")
+    assert "4 rows compared: 4 worse, 0 otherwise" in told
+
+
 def test_rows_of_one_survey_alone_are_named(command: Command, results: Path) -> None:
     lines = results.read_text(encoding="utf-8").splitlines()
     less = results.with_name("less.jsonl")

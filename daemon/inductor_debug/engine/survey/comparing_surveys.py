@@ -1,12 +1,14 @@
 """What has changed between two surveys, for the worse first, with a threshold for each number that knows its noise.
 
-What is computed (findings, operations, bytes, bounds) is equal wherever the same text runs, so any difference of more
-than a per mille is one. What was measured is compared by the speed-up against eager, which took turns with the backend,
-so that a slower machine is none; a bootstrap over the repeats says how sure that is. Of compile times there are few.
+What is computed (findings, operations, bytes, bounds) is equal wherever the same text runs, so any difference is one,
+be it one operation among thousands. What was measured is compared by the speed-up against eager, which took turns with
+the backend, so that a slower machine is none; a bootstrap over the repeats says how sure that is. Of compile times
+there are few.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 from collections import Counter
@@ -17,7 +19,8 @@ from inductor_debug_schema import Checked, FileStatus, MeasurementDocument, Seve
 
 from inductor_debug.engine.survey.results_file import SurveyResults
 
-_EXACT = 0.001
+_ROUNDING = 1e-9
+"""The part by which bounds may differ, which are quotients; what is counted may not at all."""
 _LEAST_SPEED = 0.05
 """The part of a speed-up that has to be lost at least."""
 _RESAMPLES = 1000
@@ -124,10 +127,13 @@ _OF_COLUMNS = (
 
 def _number(label: str, old: float | None, new: float | None) -> Iterator[Told]:
     """A number that is computed: less is better."""
-    if old is None or new is None or abs(new - old) <= _EXACT * max(abs(old), abs(new)):
+    if old is None or new is None or old == new:
         return
-    part = f" ({new / old - 1:+.1%})" if old else ""
-    yield f"{label}: {_plain(new)}, before {_plain(old)}{part}", new > old
+    if isinstance(new, float) and math.isclose(old, new, rel_tol=_ROUNDING):
+        return
+    part = f"{new / old - 1:+.1%}" if old else ""
+    told = f" ({part})" if part.strip("+-0.%") else ""
+    yield f"{label}: {_plain(new)}, before {_plain(old)}{told}", new > old
 
 
 def _verdicts(before: SurveyRow, after: SurveyRow) -> Iterator[Told]:
@@ -188,4 +194,4 @@ def _compiling(old: MeasurementDocument, new: MeasurementDocument) -> Iterator[T
 
 
 def _plain(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
