@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -17,7 +18,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from inductor_debug.cli.main import main
-from inductor_debug.cluster.connecting import connected
+from inductor_debug.cluster.connecting import SETTINGS, connected
 from inductor_debug_benchmarks.processes.dask_cluster import RunningCluster, running_cluster
 
 pytestmark = pytest.mark.torch
@@ -127,6 +128,17 @@ def test_what_was_done_before_the_scheduler_went_is_kept_and_gone_on_with(
     assert 0 < kept < MODELS + 1
     survey("all", "--resume")
     assert len(rows.read_text().splitlines()) - 1 == MODELS + 1
+
+
+async def test_a_worker_that_dask_gives_up_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SETTINGS, "distributed.deploy.lost-worker-timeout", "1ms")  # else after 15 s on a busy machine
+    async with connected("local:1") as client:
+        ((address, pid),) = (await client.run(os.getpid)).items()
+        os.kill(pid, signal.SIGKILL)
+        while address in await client.nthreads():
+            await asyncio.sleep(0.05)
+        await client.wait_for_workers(1, timeout=120)
+        assert await client.submit(str, 1) == "1"
 
 
 async def test_a_result_that_is_a_pickle_is_refused(cluster: RunningCluster) -> None:

@@ -5,6 +5,7 @@ Imported, it starts that as a process of its own, so that a worker or the schedu
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -69,24 +70,25 @@ def running_cluster(workers: int, scratch: Path) -> Iterator[RunningCluster]:
         process.communicate()
 
 
-def _main(workers: int, scratch: str) -> None:
+async def _main(workers: int, scratch: str) -> None:
     import dask
     from distributed import LocalCluster
-    from inductor_debug.cluster.connecting import SETTINGS
+    from inductor_debug.cluster.connecting import SETTINGS, kept
 
-    with (
-        dask.config.set(SETTINGS),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            local_directory=scratch,
-        ) as cluster,
-    ):
+    dask.config.set(SETTINGS)
+    async with LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        local_directory=scratch,
+        asynchronous=True,
+    ) as cluster:
         print(cluster.scheduler_address, flush=True)
-        sys.stdin.read()
+        keeping = asyncio.create_task(kept(cluster, workers))
+        await asyncio.to_thread(sys.stdin.read)
+        keeping.cancel()
 
 
 if __name__ == "__main__":
-    _main(int(sys.argv[1]), sys.argv[2])
+    asyncio.run(_main(int(sys.argv[1]), sys.argv[2]))

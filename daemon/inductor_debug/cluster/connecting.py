@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import dask
-from distributed import Client, LocalCluster, Security
+from distributed import Client, LocalCluster, Security, Status
 
 from inductor_debug.cluster.cluster_errors import ClusterError
 
@@ -33,6 +33,7 @@ SETTINGS = {
 ticks, memory), which costs more than our tasks do. No model runs in it, and our processes have limits of their own.
 """
 _NAME = "inductor-debug"
+_LOOK_SECONDS = 1.0
 _READABLE = ["msgpack"]
 """What may be read of what workers have made: texts and numbers. A pickled result is refused."""
 
@@ -112,9 +113,26 @@ async def _embedded(workers: int) -> AsyncIterator[LocalCluster]:
         security=Security.temporary(),
     )
     try:
-        yield await cluster
+        await cluster
+        keeping = asyncio.create_task(kept(cluster, workers))
+        yield cluster
+        keeping.cancel()
     finally:
         await cluster.close()
+
+
+async def kept(cluster: LocalCluster, workers: int) -> None:
+    """Brings workers of this machine back that Dask has given up, until it is cancelled.
+
+    It starts a worker that died again, but not one that dies again as it starts, or that takes long to come back where
+    all cores are busy: as many of those as there are workers, and nobody would be left to go on.
+    """
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        for name, nanny in list(cluster.workers.items()):
+            if nanny.status in (Status.failed, Status.closed):
+                del cluster.workers[name]
+        cluster.scale(workers)
 
 
 async def _own(path: str) -> Any:
