@@ -181,6 +181,13 @@ def test_what_the_user_declares_or_includes_is_checked_whatever_it_is(tmp_path: 
     assert skip_of(tmp_path, "tests/test_a.py", "# inductor-debug: inputs=(1,)\ndef f(x): ...\n") is None
 
 
+def test_what_parity_bench_has_made_is_no_test(tmp_path: Path) -> None:
+    listed = f"from _paritybench_helpers import _mock_config\n{MODEL}TESTCASES = []\n"
+    assert skip_of(tmp_path, "generated/test_a.py", listed) is None
+    told = skip_of(tmp_path, "generated/test_a.py", f"# as _paritybench_helpers has it\n{MODEL}")
+    assert told == Skip(SkipReason.TEST)
+
+
 def test_a_folder_of_tests_that_is_named_is_no_test(tmp_path: Path) -> None:
     skip_of(tmp_path, "tests/nets.py", MODEL)
     selector = Selector(str(tmp_path))

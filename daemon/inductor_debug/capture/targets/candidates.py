@@ -33,6 +33,8 @@ class CandidateOrigin(str, Enum):
     """Functions `get_inputs` and perhaps `get_init_inputs` beside a class."""
     EXAMPLE_INPUTS = "example_inputs"
     """A function `example_inputs` at module level or a static method of the class."""
+    LISTED = "TESTCASES"
+    """A list of classes with functions that give their arguments, as ParityBench writes it."""
     COMPILE = "torch.compile"
     """A call of what `torch.compile` returned, made while the file was loaded."""
     MAIN = "main"

@@ -1,8 +1,8 @@
 """Finds what a loaded file offers for compilation, by all the conventions, best known intention first.
 
-The order: directive comments, `pyproject.toml`, `get_inputs()`, `example_inputs()`, calls of what `torch.compile`
-returned, and last what nobody gave inputs (`inference`). A later convention does not offer again what an earlier one
-did. Nothing is built here.
+The order: directive comments, `pyproject.toml`, `get_inputs()`, `example_inputs()`, ParityBench's list, calls of what
+`torch.compile` returned, and last what nobody gave inputs (`inference`). A later convention does not offer again what
+an earlier one did. Nothing is built here.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from inductor_debug.capture.targets.declared_targets import (
 )
 from inductor_debug.capture.targets.definitions import Definitions
 from inductor_debug.capture.targets.entry_expressions import Entered, Evaluate, entered
+from inductor_debug.capture.targets.listed_cases import LIST, listed_cases
 from inductor_debug.capture.targets.object_kinds import identity_of, is_function
 from inductor_debug.source.directives import WHOLE_FILE, read_directives
 from inductor_debug.source.notebooks.reading import line_in_words
@@ -112,7 +113,8 @@ class _Discovery:
         self.entered = [entered(declared, evaluate) for declared in (*given, *self.own_entries)]
 
     def run(self) -> Discovered:
-        for convention in (self._entered, self._declared, self._get_inputs, self._example_inputs, self._compiled):
+        beside = (self._get_inputs, self._example_inputs, self._listed)
+        for convention in (self._entered, self._declared, *beside, self._compiled):
             fresh: set[int] = set()
             for candidate in convention():
                 if self.seen.isdisjoint(candidate.identity):
@@ -258,6 +260,21 @@ class _Discovery:
         return Recipe(
             self.names[function], self._location(function), f"{function}()", self.definitions.returned(function)
         )
+
+    # ParityBench's list
+
+    def _listed(self) -> Iterator[Candidate]:
+        for case in listed_cases(self.names.get(LIST)):
+            name, where = foreign.name_of(case.kind), self._location(LIST)
+            inputs = Recipe(case.called_with, where, f"the inputs of {name} in {LIST}")
+            candidate = self._candidate(name, case.kind, CandidateOrigin.LISTED, inputs)
+            if candidate is None:
+                continue
+            model = candidate.model
+            if self._init_of(name) is None:
+                model = Recipe(case.build, where, f"the constructor of {name}, as {LIST} calls it,")
+            training = False if candidate.training is None else candidate.training  # as ParityBench runs them
+            yield replace(candidate, model=model, inputs=replace(inputs, run=case.call), training=training)
 
     # Intercepted calls
 

@@ -36,6 +36,8 @@ _TEST_FILES = ("test_*.py", "*_test.py")
 _TEST_FOLDERS = ("test", "tests", "*_tests")
 _MIGRATIONS = frozenset({"migrations", "alembic"})
 _DECLARING = frozenset({"get_inputs", "example_inputs"})
+_LISTING = "_paritybench_helpers"
+"""What the files of ParityBench import, which list models and their inputs, and are called as tests are."""
 _COMPILERS = frozenset({"torch.compile", "torch._dynamo.optimize", "torch.compiler.compile"})
 
 
@@ -83,7 +85,7 @@ class Selector:
         if "inductor-debug" in text and self._project.outline(path) is not None and _has_directives(text):
             return None
         reason = _reason_of_path(os.path.relpath(path, given))
-        if reason is not None:
+        if reason is not None and not (_LISTING in text and self._lists_models(path)):
             return Skip(reason)
         outline = self._project.outline(path)
         if outline is None:  # it does not parse, which is told where it may matter
@@ -94,6 +96,10 @@ class Selector:
             return Skip(SkipReason.WITHOUT_MODEL if reaches else SkipReason.WITHOUT_TORCH)
         deed = first_deed(outline, code)
         return None if deed is None else Skip(SkipReason.SCRIPT, deed)
+
+    def _lists_models(self, path: str) -> bool:
+        outline = self._project.outline(path)
+        return outline is not None and _LISTING in outline.modules
 
     def _defines_model(self, outline: FileSketch, path: str) -> bool:
         return any(self._project.kind_of_class(node, path) is ModuleKind.MODEL for node in outline.classes.values())
