@@ -108,6 +108,13 @@ def test_results_are_shown_again_in_every_format(command: Command, project: Path
     assert FakePool.requests == []
 
 
+def test_of_a_long_name_the_end_is_shown(command: Command, write: Write) -> None:
+    folder = "models/a_folder_whose_name_takes_more_than_there_is"
+    write(f"{folder}/net.py", "import torch\n\n\nclass Net(torch.nn.Module): ...\n")
+    assert command("survey", folder, "-q", "--no-page").out.splitlines()[1].startswith("…")
+    assert "takes_more_than_there_is/net.py " in command("survey", folder, "-q", "--no-page").out
+
+
 def test_a_suite_names_files_and_filters_take_a_few(command: Command, write: Write, project: Path) -> None:
     write("zoo/a.py", CLEAN)
     write("zoo/b.py", WIDE)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from inductor_debug_schema import SurveyRow
+
 from inductor_debug.engine.survey.results_file import SurveyResults
 from inductor_debug.report.cells import one_line, shortened, width_of
 from inductor_debug.report.styles import Role, Styler
@@ -21,7 +23,7 @@ def survey_text(results: SurveyResults, styler: Styler, *, verbose: bool = False
     fields = _shown(results)
     summary = summary_of(results.header, results.rows)
     heads = [field.label for field in fields] + ["findings by rule"]
-    table = [[_cell(field.text(row)) for field in fields] + [_by_rule(rules_of(row))] for row in results.rows]
+    table = [_cells(row, fields) for row in results.rows]
     widths = [max(map(width_of, column)) for column in zip(heads, *table, strict=True)]
     numeric = [field.numeric for field in fields] + [False]
     lines = [styler.paint(_line(heads, widths, numeric), Role.HEADING)]
@@ -42,9 +44,7 @@ def survey_markdown(results: SurveyResults) -> str:
         _markdown_row(heads),
         "|".join(["", *(" ---: " if field.numeric else " --- " for field in fields), " --- ", ""]),
     ]
-    lines += [
-        _markdown_row([*(_cell(field.text(row)) for field in fields), _by_rule(rules_of(row))]) for row in results.rows
-    ]
+    lines += [_markdown_row(_cells(row, fields)) for row in results.rows]
     below = list(_below(summary, verbose=True))
     if below:
         lines += ["", "<details><summary>What was found most, and what was not looked at</summary>", ""]
@@ -84,8 +84,11 @@ def _by_rule(counts: dict[str, int]) -> str:
     return ", ".join(f"{rule} {count}" if count > 1 else rule for rule, count in sorted(counts.items()))
 
 
-def _cell(text: str) -> str:
-    return shortened(one_line(text), _LONGEST)
+def _cells(row: SurveyRow, fields: Sequence[SurveyField]) -> list[str]:
+    """What stands in a row. Of a long name the end is shown, which tells the targets of a file apart."""
+    name, *others = (one_line(field.text(row)) for field in fields)
+    name = name if len(name) <= _LONGEST else "…" + name[1 - _LONGEST :]
+    return [name, *(shortened(text, _LONGEST) for text in others), _by_rule(rules_of(row))]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
