@@ -299,6 +299,30 @@ def test_a_module_that_is_built_while_the_model_runs_is_one_thing_to_mend(tmp_pa
     assert found.message.startswith("`Projector(x.shape[1])` builds a module while the model runs, so ")
 
 
+@pytest.mark.parametrize(
+    ("before", "body", "cause"),
+    [
+        pytest.param(
+            "def pairs(x):\n    print(x.shape)\n    return zip(x, x)\n",
+            "return [a + b for a, b in pairs(x)][0]",
+            "print(x.shape)",
+            id="an iterator after a break",
+        ),
+        pytest.param(
+            "def some(x):\n    return map(abs, [torch.nonzero(x)])\n",
+            "return [[some(a), torch.nonzero(a > 1)] for a, _ in zip(x, x)]",
+            "torch.nonzero(x)",
+            id="a comprehension that goes on after a break",
+        ),
+    ],
+)
+def test_what_becomes_of_a_call_that_broke_is_no_cause_of_its_own(
+    tmp_path: Path, before: str, body: str, cause: str
+) -> None:
+    found = breaks(tmp_path, body, before=before)
+    assert [place_of(each) for each in found] == [cause]
+
+
 def test_two_breaks_of_a_kind_are_two_findings(tmp_path: Path) -> None:
     found = breaks(tmp_path, "y = x + 1\nprint(1)\ny = y + 1\nprint(2)\nreturn y")
 

@@ -54,7 +54,8 @@ class BreakCollector:
     """Collects the breaks of one stage of one target; `count` is how many places break.
 
     `given_up` are the functions, by file and bare name, of which a finding says that Dynamo gave them up, `_broken`
-    those in which a graph broke, with the first finding that says so.
+    those in which a graph broke, with the first finding that says so. What was called from `_called_from` broke: a
+    break of that expression itself is about what became of the call.
 
     `stack` reads the visible Python frames from one outwards, as far as they belong to the target.
     """
@@ -69,6 +70,7 @@ class BreakCollector:
     _seen: dict[tuple[object, ...], int] = field(default_factory=dict)
     _broken: dict[tuple[str, str], int] = field(default_factory=dict)
     _ended: dict[int, list[Related]] = field(default_factory=dict)
+    _called_from: set[Location] = field(default_factory=set)
 
     def add(self, raw: RawBreak) -> None:
         """Takes one break in."""
@@ -99,7 +101,9 @@ class BreakCollector:
         if raw.gives_up and raw.stack:
             self._give_up(raw, location, eager, frames)
         known = self._seen.get(key)
-        if known is None and raw.words.caused_earlier and self.count:
+        consequence = (raw.words.caused_earlier and self.count) or location in self._called_from
+        self._called_from.update(frame.location for frame in frames[1:])
+        if known is None and consequence:
             return
         if known is None:
             cause = _cause(facts, frames, asserted=self._is_asserted(location))
@@ -186,7 +190,8 @@ class BreakCollector:
             place: the first operation of it that is in no graph.
         """
         key = (place.path, bare_name(function))
-        index = self._broken.get(key)
+        around, _, comprehension = function.rpartition(".<locals>.")
+        index = self._broken.get((place.path, bare_name(around)) if comprehension in _COMPREHENSIONS else key)
         if key not in self.given_up and index is not None:
             words = Related(place.path, place.range, f"for the same reason `{function}` runs eagerly")
             found = self.findings[index]
