@@ -323,6 +323,20 @@ def test_what_becomes_of_a_call_that_broke_is_no_cause_of_its_own(
     assert [place_of(each) for each in found] == [cause]
 
 
+def test_sizes_that_one_mask_decides_have_one_cause(tmp_path: Path) -> None:
+    text = """
+    import torch
+
+    # inductor-debug: inputs=(torch.rand(4, 4), torch.rand(4, 4))
+    def chosen(x, y):
+        mask = x > 0
+        return y[mask.nonzero().squeeze()], x[mask]
+    """
+    job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK), accelerator="none")
+    assert [job.marked(finding) for finding in job.findings] == ["mask.nonzero()", "x[mask]"]
+    assert {finding.cause for finding in job.findings} == {"size in chosen"}
+
+
 def test_two_breaks_of_a_kind_are_two_findings(tmp_path: Path) -> None:
     found = breaks(tmp_path, "y = x + 1\nprint(1)\ny = y + 1\nprint(2)\nreturn y")
 

@@ -118,6 +118,35 @@ def test_a_parser_that_ends_the_program_says_why_in_its_own_words(tmp_path: Path
     )
 
 
+def test_what_was_to_be_typed_is_asked_for_where_its_lack_ends_the_loading(tmp_path: Path) -> None:
+    text = """
+    import os, sys
+    def chosen():
+        named = [word for word in sys.argv if word.startswith("app:")]
+        return configuration(named[0][4:] if named else "")
+    def configuration(path):
+        assert os.path.exists(path), "no such file"
+    chosen()
+    """
+    [found] = job_of(tmp_path, text).finished.findings
+    assert found.message == (
+        "AssertionError: no such file (while the file was loaded). Nothing after it can be analysed; read the command "
+        'line in a function that only `if __name__ == "__main__":` calls.'
+    )
+
+
+def test_what_torch_has_for_some_devices_alone_is_nobodys_fault(tmp_path: Path) -> None:
+    text = """
+    import torch
+    # inductor-debug: inputs=(torch.randn(2, 4),)
+    def f(x):
+        return torch._C._made_for_another_device(x + 1)
+    """
+    job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
+    assert [finding.rule for finding in job.findings] == []
+    assert any("this machine has no such device" in note for stage in job.stages for note in stage.report.notes)
+
+
 def test_absent_devices_are_noted_once(tmp_path: Path) -> None:
     text = """
     import torch

@@ -241,6 +241,43 @@ def test_what_a_script_sets_on_its_model_is_there(tmp_path: Path) -> None:
     assert "capture-error" in {finding.rule for finding in analysed(alone, {"model.py": model}).findings}
 
 
+def test_a_call_in_a_branch_that_is_not_taken_is_given_another_value_than_the_one_that_keeps_from_it(
+    tmp_path: Path,
+) -> None:
+    model = """
+    from torch import nn
+
+    class Residual(nn.Module):
+        def __init__(self, channels=3, kind="Conv2d"):
+            super().__init__()
+            self.layer = getattr(nn, kind)(channels, 8, 1)
+
+        def forward(self, x):
+            return self.layer(x)
+
+    class Plain(nn.Module):
+        def __init__(self, channels=3):
+            super().__init__()
+            self.layer = nn.Conv2d(channels, 8, 1)
+
+        def forward(self, x):
+            return self.layer(x)
+
+    class Whole(nn.Module):
+        def __init__(self, channels=3, kind="plain"):
+            super().__init__()
+            if "Conv" in kind:
+                self.net = Residual(channels=channels, kind=kind)
+            else:
+                self.net = Plain(channels)
+
+        def forward(self, x):
+            return self.net(x)
+    """
+    job = analysed(tmp_path, {"model.py": model})
+    assert (job.status, job.findings) == (FileStatus.CLEAN, [])
+
+
 def test_a_checkpoint_that_is_not_there_is_left_out(tmp_path: Path) -> None:
     model = """
     import torch

@@ -294,6 +294,43 @@ class Windows(nn.Module):
         return self.stages(x)
 
 
+class Hourglass(nn.Module):
+    """What was made half as large five times and twice as large again is as it was where all of that divides it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 4, 4)
+        self.down = nn.ModuleList(nn.Conv2d(8, 8, 3, 2, 1) for _ in range(5))
+
+    def forward(self, image: Any) -> Any:
+        beside = [self.first(image)]
+        for layer in self.down:
+            beside.append(layer(beside[-1]))
+        x = beside.pop()
+        while beside:
+            x = beside.pop() + nn.functional.interpolate(x, scale_factor=2)
+        return x
+
+
+class Maps(nn.Module):
+    """Takes feature maps, each with channels of its own; some are projected to the channels that others have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for number, channels in enumerate((32, 64, 16)):
+            kept = channels == 64
+            setattr(self, f"project_{number}", nn.Identity() if kept else nn.Conv2d(channels, 64, 1))
+            setattr(self, f"up_{number}", nn.ConvTranspose2d(64, 64, 4, 2, 1, groups=64))
+
+    def forward(self, maps: Any) -> Any:
+        assert len(maps) == 3
+        maps = list(maps)
+        for number, x in enumerate(maps):
+            project, up = getattr(self, f"project_{number}"), getattr(self, f"up_{number}")
+            maps[number] = up(project(x))
+        return maps
+
+
 class Halved(nn.Module):
     """What its layer makes of the first half is laid beside the second one."""
 
@@ -344,6 +381,8 @@ CALLS = {
     Exact: "x f32[2, 3, 299, 299]",
     Configured: "x f32[2, 3, 40, 56]",
     Windows: "x f32[2, 3, 224, 672]",
+    Hourglass: "image f32[2, 3, 256, 768]",
+    Maps: "maps [f32[2, 32, 64, 96], f32[2, 64, 64, 96], f32[2, 16, 64, 96]]",
 }
 
 

@@ -266,7 +266,7 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
         return facts.function
     if cause in _FOR_ITSELF or cause is BreakCause.BRANCH or not within:
         return ""
-    if cause in (BreakCause.NUMPY, BreakCause.MODULE):
+    if cause in (BreakCause.NUMPY, BreakCause.MODULE, BreakCause.SIZE):
         return f"{cause.value}{within}"  # by which call does not matter
     return f"{cause.value} {facts.registry_id} {facts.function or facts.inside}{within}"
 

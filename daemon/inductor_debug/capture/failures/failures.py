@@ -59,6 +59,7 @@ _LIMITED_WORDS = re.compile(
 )
 _DEVICE_WORDS = re.compile(
     r"Torch not compiled with \w+ enabled|not linked with support for \w+ devices|NVIDIA driver on"
+    r"|module 'torch\._C' has no attribute"  # what torch is built with for some devices alone
 )
 _FAKE_MACHINERY = ("torch._subclasses.", "torch._higher_order_ops.", "torch.fx.experimental.")
 _FAKE_TENSOR = re.compile(r"FakeTensor\(\.\.\., (?:device='meta', )?size=(\([^)]*\))[^)]*\)")
@@ -105,7 +106,7 @@ def classify(error: BaseException, failed: FailedOp | None, *, fake: bool) -> tu
         fake: whether the target ran on fake tensors.
     """
     message = describe(error)
-    if isinstance(error, (RuntimeError, AssertionError)) and _DEVICE_WORDS.search(str(error)):
+    if isinstance(error, (RuntimeError, AssertionError, AttributeError)) and _DEVICE_WORDS.search(str(error)):
         return Fault.DEVICE, message
     if not fake:
         return Fault.USER, message

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import traceback
 import warnings
 from dataclasses import replace
 
@@ -118,7 +119,8 @@ def raised_finding(
         return _finding("capture-error", message, location, target, related)
     missing, refused = unknown_name(error), wrong_call(error, sources)
     message = f"{describe(error).rstrip('.')} ({what})."
-    finding = _finding("capture-error", message + _hint(error), location, target, related)
+    hint = f" {_COMMAND_LINE[what == _MAIN]}" if _wants_command_line(error, sources) else _hint(error)
+    finding = _finding("capture-error", message + hint, location, target, related)
     if isinstance(error, _OF_THE_CODE) and not target:
         finding = replace(finding, cause=type(error).__name__)
     if refused is not None:
@@ -177,6 +179,8 @@ def definition_finding(message: str, request: JobRequest, line: int, target: str
 
 
 _MAIN = "while the main program ran"
+_TYPED = re.compile(r"\b(argv|stdin)\b")
+"""Names of what whoever starts a program gives it."""
 _COMMAND_LINE = {
     True: "Give it a command line with `--argv`.",
     False: "Nothing after it can be analysed; read the command line in a function that only "
@@ -240,13 +244,23 @@ def _exit_words(error: SystemExit, what: str) -> str:
     return f"sys.exit({code}) was called {what}: nothing after it can be analysed."
 
 
+def _wants_command_line(error: BaseException, sources: SourceMap) -> bool:
+    """Whether code of the user's on the way to an exception looks at the command line, or at what is typed."""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        text = sources.text(frame.f_code.co_filename) if sources.in_project(frame.f_code.co_filename) else None
+        if text is None or isinstance(error, ImportError):
+            continue
+        at_line = "".join(text.lines[line - 1 : line])
+        if _TYPED.search(at_line if frame.f_code.co_name == "<module>" else " ".join(frame.f_code.co_names)):
+            return True
+    return False
+
+
 def _parser_refusal(error: SystemExit) -> str:
     """What an argparse parser said before it ended the program; nothing where it was not one."""
-    traceback = error.__traceback__
-    while traceback is not None:
-        if traceback.tb_frame.f_code is argparse.ArgumentParser.error.__code__:
-            return str(traceback.tb_frame.f_locals.get("message", ""))
-        traceback = traceback.tb_next
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code is argparse.ArgumentParser.error.__code__:
+            return str(frame.f_locals.get("message", ""))
     return ""
 
 

@@ -43,7 +43,7 @@ from inductor_debug.capture.inference.specs.specs import ConstantSpec, Guess, Ma
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 _SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
-_USUAL_SIDE, _COLOURS = 224, 3
+_USUAL_SIDES, _COLOURS = (224, 256), 3
 _USUAL = 4
 """How many of those most images have."""
 _LONG, _LONGEST = frozenset("TSLDAF"), 100_000
@@ -86,6 +86,8 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from _by_container(outcome, plan)
     yield from _by_missing(outcome, plan)
     yield from by_mask(outcome, plan)
+    if outcome.raised.broadcast_shapes or outcome.raised.joined_sizes:
+        yield from _by_usual_image(guess)
     yield from _by_view(outcome)
     yield from _by_volume(outcome)
     yield from by_one(outcome, plan)
@@ -322,15 +324,15 @@ def _by_images(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
 
 
 def _by_usual_image(guess: Guess) -> Iterator[Guess]:
-    """The side of most images that models are published for, or of what their first layers leave of it.
+    """The sides of most images that models are published for, or of what their first layers leave of them.
 
-    Windows, patches and strides divide it where they divide no size that is told apart from all others.
+    Windows, patches and strides divide them where they divide no size that is told apart from all others.
     """
     sizes = guess.size_of()
     if {"H", "W"} <= set(guess.used_sizes()):
         coloured = any(len(spec.dims) == 4 and spec.shape(sizes)[1] == _COLOURS for _, spec in guess.tensors())
-        side = _USUAL_SIDE if coloured else _USUAL_SIDE // 4
-        yield guess.with_sizes(H=side, W=side)
+        for side in _USUAL_SIDES if coloured else (side // 4 for side in _USUAL_SIDES):
+            yield guess.with_sizes(H=side, W=side)
 
 
 def _by_container(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:

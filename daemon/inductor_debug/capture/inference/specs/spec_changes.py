@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from inductor_debug.capture.inference.specs.argument_names import default_size
 from inductor_debug.capture.inference.specs.call_plan import GENERIC
-from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec, map_tensors
+from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec, map_tensors, tensors_in
 
 _BATCH = "B"
 """What is hardly ever of a size that somebody else wants."""
@@ -62,6 +62,7 @@ def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), in
         for name, spec in guess.tensors():
             if spec.shape(sizes) == shape:
                 yield redimensioned(guess, name, spec, index, wanted)
+        yield from _each_alone(guess, shape, index, wanted)
     called = [name for name in guess.used_sizes() if sizes[name] == got and name != _BATCH]
     yield from (guess.with_sizes(**{name: wanted}) for name in called)
     for name, spec in guess.tensors():
@@ -83,6 +84,15 @@ def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), in
     yield from joined
     if sizes.get(_BATCH) == got:
         yield guess.with_sizes(**{_BATCH: wanted})
+
+
+def _each_alone(guess: Guess, shape: tuple[int, ...], index: int, wanted: int) -> Iterator[Guess]:
+    """Another size for one tensor of several of this shape that an argument has: feature maps have channels each."""
+    sizes = guess.size_of()
+    for argument in guess.arguments:
+        alike = [number for number, spec in enumerate(tensors_in(argument.spec)) if spec.shape(sizes) == shape]
+        for number in alike if len(alike) > 1 else ():
+            yield resized_item(guess, argument.name, number, index, wanted)
 
 
 def scaled(

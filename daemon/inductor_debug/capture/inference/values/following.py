@@ -188,6 +188,7 @@ class Follower(PlainCalls):
             taken, other = (node.body, node.orelse) if not known or test else (node.orelse, node.body)
             # What a branch that is not taken adds to a list is not in it.
             apart = {name: value.copy() if type(value) in (list, dict) else value for name, value in names.items()}
+            apart.update(dict.fromkeys(_decided_by(node.test, names) if known else (), UnknownError))
             self.doubtful(other, apart)
             (self.run if known else self.doubtful)(taken, names)
             for name, value in apart.items():
@@ -281,6 +282,12 @@ class Follower(PlainCalls):
                     return
         else:
             bind(target, value, names)
+
+
+def _decided_by(test: ast.expr, names: Names) -> list[str]:
+    """The names of plain values that a condition looks at: where it does not hold, some of them are others."""
+    looked_at = [item.id for item in ast.walk(test) if isinstance(item, ast.Name)]
+    return [name for name in looked_at if isinstance(names.get(name, UnknownError), str | int | float | None)]
 
 
 def _project_function(function: Any) -> Function | None:
