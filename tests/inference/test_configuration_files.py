@@ -66,6 +66,40 @@ def test_json_beside_the_file_is_read_and_a_broken_file_is_passed_over(tmp_path:
     assert "Net was built with c.json." in job.stages[0].report.notes
 
 
+DICT = """
+from torch import nn
+from settings import Settings
+
+class Net(nn.Module):
+    def __init__(self, h: Settings, fast: bool = False):
+        super().__init__()
+        self.h = h
+        self.h["fast"] = fast
+        self.first = nn.Linear(h.width, h["classes"])
+        self.second = nn.ReLU() if h.get("bounded", False) else nn.GELU()
+
+    def forward(self, x):
+        return self.second(self.first(x))
+"""
+SETTINGS = """
+class Settings(dict):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.__dict__ = self
+"""
+
+
+@pytest.mark.parametrize(("files", "width"), [({"configs__a_dot_json": '{"width": 24, "classes": 5}'}, 24), ({}, None)])
+def test_a_dict_of_the_projects_own_class_is_made_of_it(
+    tmp_path: Path, files: dict[str, str], width: int | None
+) -> None:
+    write(tmp_path, model_dot_py=DICT, settings_dot_py=SETTINGS, **files)
+    job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
+    assert (job.findings, job.stages[0].report.state) == ([], StageState.DONE)
+    assert width is None or inputs_of(job) == f"(torch.randn(2, {width}),)"
+    assert ("Net was built with configs/a.json." in job.stages[0].report.notes) == bool(files)
+
+
 @pytest.mark.parametrize(
     "values",
     [

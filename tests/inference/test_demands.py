@@ -415,6 +415,8 @@ DEFAULTS = {
     "depth=None; assert depth is not None": "2",
     "depth=None; assert isinstance(depth, int)": "2",
     "depth=None; assert depth is None or depth > 1": "",
+    "depths=None; self.depth = len(depths) - 1": "[2, 2, 2]",
+    "depths=None; self.depth = len(depths) if depths else 0": "",
     "cfg=None; nn.Linear(cfg.heads, cfg.depth)": "__import__('types').SimpleNamespace(heads=4, depth=2)",
     "norm=None; norm(4) if norm is not None else nn.Identity()": "",
     "norm=None; (norm or nn.LayerNorm)(4)": "",

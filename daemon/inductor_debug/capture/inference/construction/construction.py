@@ -378,7 +378,7 @@ class _Builder:
             defined = filter(signatures.is_configuration, named)
             kinds = sorted(defined, key=lambda item: item.__module__ != self.module.__name__)
         if not kinds and kind is None and demand.fields:
-            kinds = [item for item in vars(self.module).values() if self._has_fields(item, demand)]
+            kinds = [item for item in vars(self.module).values() if signatures.has_fields(item, demand)]
         for found in kinds:
             instances = [value for value in vars(self.module).values() if type(value) is found]
             if instances:
@@ -395,53 +395,48 @@ class _Builder:
                 return self._written(name, SymbolicValue(found, tuple(args), kwargs, later))
         is_module = demand.has_weights or not {"module", "callable"}.isdisjoint(demand.roles)
         asked = "configuration" in demand.roles and demand.fields and not is_module
-        if kind is None and (asked or (called_so and "mapping" not in demand.roles)):
-            return self._options(demand)
+        table = kind is not None and annotated.is_of_project(kind) and issubclass(kind, dict)
+        if (kind is None and (asked or (called_so and "mapping" not in demand.roles))) or (table and demand.fields):
+            return self._options(demand, kind)
         return None
 
-    def _options(self, demand: Demand) -> ConstantSpec:
-        """What a configuration of no known class has: the file's own options, a table of a file, a script's options.
+    def _options(self, demand: Demand, kind: type | None) -> ConstantSpec:
+        """What a configuration has that no class says: the file's own options, a table of a file, a script's options.
 
-        That the class is given the options of that script is a guess: nothing is its fault because of them.
+        It is a `kind`, which is a dict, or of no known class. That the class is given the options of that script is a
+        guess: nothing is its fault because of them.
         """
         options: Mapping[str, Any] = self.sites.options
         if not demand.fields.keys() <= options.keys():
             if (written := self.files.fitting(demand)) is not None:
-                return self._written_in(written)
+                return self._written_in(written, kind)
             scripted = options_for(demand, self.files.path, self.files.root)
             if scripted is not None and len(demand.fields.keys() & options.keys()) < scripted.covered(demand):
                 self.files.used = scripted
-                return replace(self._fields(demand, scripted.values), guessed=True)
-        return self._fields(demand, options)
+                return replace(self._fields(demand, scripted.values, kind), guessed=True)
+        return self._fields(demand, options, kind)
 
-    def _written_in(self, written: WrittenConfiguration) -> ConstantSpec:
+    def _written_in(self, written: WrittenConfiguration, kind: type | None) -> ConstantSpec:
         """A configuration as a file of the project has it."""
+        if kind is not None:
+            text = f"{kind.__name__}({text_of(written.values, vars(self.module))})"
+            return BuiltSpec(text, UnknownError, make=lambda: kind(fresh(written.values)))
         text = text_of(in_spaces(written.values), vars(self.module))
         return BuiltSpec(text, UnknownError, make=lambda: configuration_of(written.values))
 
-    def _has_fields(self, kind: Any, demand: Demand) -> bool:
-        """Whether a plain class of the project has, on itself or from its constructor, all that is asked for.
-
-        One field alone must be a method.
-        """
-        if not annotated.is_of_project(kind) or issubclass(kind, nn.Module):
-            return False
-        methods = {name for name, inner in demand.fields.items() if "callable" in inner.roles}
-        fields = {*dir(kind), *(item.name for item in signatures.known_parameters(kind) or [])}
-        return len(demand.fields) + len(methods) > 1 and demand.fields.keys() <= fields
-
-    def _fields(self, demand: Demand, known: Mapping[str, Any]) -> BuiltSpec:
+    def _fields(self, demand: Demand, known: Mapping[str, Any], kind: type | None = None) -> BuiltSpec:
         """A configuration of an unknown class: its fields as options of the file's command line, or by their names."""
         known = {name: value for name, value in known.items() if not demand.asks_of(name).refutes(value)}
         fields = {
             name: self._field(name, inner, known) if name not in known else known[name]
             for name, inner in demand.fields.items()
         }
-        text = text_of(SimpleNamespace(**fields), vars(self.module))
+        shape = kind or GuessedConfiguration
+        named = text_of(SimpleNamespace(**fields), vars(self.module))
         return BuiltSpec(
-            text,
+            named if kind is None else f"{kind.__name__}({text_of(fields, vars(self.module))})",
             UnknownError,
-            make=lambda: GuessedConfiguration({**known, **{name: fresh(value) for name, value in fields.items()}}),
+            make=lambda: shape({**known, **{name: fresh(value) for name, value in fields.items()}}),
             guessed=not fields or not fields.keys() <= known.keys(),
         )
 

@@ -282,7 +282,8 @@ class _Reader:
 
     def subscript(self, node: ast.Subscript) -> None:
         """`sizes[0]`, `sizes[i + 1]` and `sizes[1:]` tell a list, `config["width"]` a dict, `KINDS[kind]` a text."""
-        self.demand(node)
+        if isinstance(node.ctx, ast.Load):  # what is set need not be there
+            self.demand(node)
         index = read.integer(node.slice)
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             self.claim(node.value, "mapping")
@@ -388,7 +389,7 @@ class _Reader:
                 self.claim(argument, "array")
             if name == "ModuleList" and (asked := self.demand(argument)) is not None:
                 asked.each().takes_on("callable")
-        if name == "get" and isinstance(node.func, ast.Attribute) and node.args:
+        if name == "get" and isinstance(node.func, ast.Attribute) and len(node.args) == 1:  # else it has a default
             owner, key = self.demand(node.func.value), node.args[0]
             if owner is not None and isinstance(key, ast.Constant) and isinstance(key.value, str):
                 owner.of(key.value)

@@ -12,6 +12,8 @@ from inductor_debug.capture.inference.usage import expression_kinds as read
 
 _OF_PATHS = frozenset(("join", "exists", "isfile", "isdir", "basename", "dirname", "abspath", "expanduser", "splitext"))
 """Functions of `os.path`, which take texts."""
+_NOT_ALWAYS = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+"""Expressions of which parts may not be reached."""
 _ROLES = {
     "tuple": ("sequence", "tuple"),
     "list": ("sequence",),
@@ -38,6 +40,20 @@ def needed_by(node: ast.AST) -> Iterator[ast.expr]:
         yield from _needed(node.test, holds=True)
     elif isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise):
         yield from _needed(node.test, holds=False)
+    elif isinstance(node, ast.For):
+        yield from _counted(node.iter)
+    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr) and node.value is not None:
+        yield from _counted(node.value)
+
+
+def _counted(node: ast.AST) -> Iterator[ast.expr]:
+    """What an expression asks the length of, whatever comes out of its other parts."""
+    if isinstance(node, _NOT_ALWAYS):
+        return
+    if isinstance(node, ast.Call) and read.name_of(node.func) == "len" and len(node.args) == 1:
+        yield node.args[0]
+    for part in ast.iter_child_nodes(node):
+        yield from _counted(part)
 
 
 def _needed(test: ast.expr, *, holds: bool) -> Iterator[ast.expr]:

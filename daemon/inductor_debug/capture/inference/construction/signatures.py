@@ -8,6 +8,8 @@ from typing import Any
 
 from torch import nn
 
+from inductor_debug.capture.inference.construction.annotated import is_of_project
+from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.runtime import foreign
 
 _FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -62,3 +64,15 @@ def is_configuration(kind: type) -> bool:
     return any(base.__name__ in ("PretrainedConfig", "PreTrainedConfig", "BaseModel") for base in kind.__mro__) or (
         kind.__name__.lower().endswith(("config", "args", "configuration")) and not issubclass(kind, nn.Module)
     )
+
+
+def has_fields(kind: Any, demand: Demand) -> bool:
+    """Whether a plain class of the project has, on itself or from its constructor, all that is asked for.
+
+    One field alone must be a method.
+    """
+    if not is_of_project(kind) or issubclass(kind, nn.Module):
+        return False
+    methods = {name for name, inner in demand.fields.items() if "callable" in inner.roles}
+    fields = {*dir(kind), *(item.name for item in known_parameters(kind) or [])}
+    return len(demand.fields) + len(methods) > 1 and demand.fields.keys() <= fields
