@@ -119,7 +119,8 @@ def raised_finding(
         return _finding("capture-error", message, location, target, related)
     missing, refused = unknown_name(error), wrong_call(error, sources)
     message = f"{describe(error).rstrip('.')} ({what})."
-    hint = f" {_COMMAND_LINE[what == _MAIN]}" if _wants_command_line(error, sources) else _hint(error)
+    wanting = not target and _wants_command_line(error, sources)
+    hint = f" {_COMMAND_LINE[what == _MAIN]}" if wanting else _hint(error)
     finding = _finding("capture-error", message + hint, location, target, related)
     if isinstance(error, _OF_THE_CODE) and not target:
         finding = replace(finding, cause=type(error).__name__)
@@ -248,10 +249,9 @@ def _wants_command_line(error: BaseException, sources: SourceMap) -> bool:
     """Whether code of the user's on the way to an exception looks at the command line, or at what is typed."""
     for frame, line in traceback.walk_tb(error.__traceback__):
         text = sources.text(frame.f_code.co_filename) if sources.in_project(frame.f_code.co_filename) else None
-        if text is None or isinstance(error, ImportError):
-            continue
-        at_line = "".join(text.lines[line - 1 : line])
-        if _TYPED.search(at_line if frame.f_code.co_name == "<module>" else " ".join(frame.f_code.co_names)):
+        at_line = "".join(text.lines[line - 1 : line]) if text is not None else ""
+        read = at_line if frame.f_code.co_name == "<module>" or text is None else " ".join(frame.f_code.co_names)
+        if _TYPED.search(read):
             return True
     return False
 
