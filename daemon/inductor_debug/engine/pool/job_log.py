@@ -8,7 +8,9 @@ allowed (a flood is shortened), failing because of it is not.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -22,6 +24,9 @@ COPY_LIMIT = 256 << 10
 
 LOG_LIMIT = 8 << 20
 """Bytes in the project's log before its older half is dropped."""
+
+_PUNCH_HOLE = 0x02 | 0x01
+"""`FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE` of `linux/falloc.h`."""
 
 TAIL_BYTES = 8 << 10
 """Bytes of a job's output that are kept for its ending."""
@@ -59,7 +64,7 @@ class OutputSpool:
     def __init__(self, log: ProjectLog) -> None:
         self._log = log
         self._file = output_file()
-        self._copied = 0
+        self._copied = self._freed = 0
         self._tail = b""
         self._title = b""
         if os.name != "nt":
@@ -86,15 +91,27 @@ class OutputSpool:
         if self._file.closed:
             return
         data = self._unread()
-        if self._copied > SPOOL_LIMIT:
+        if self._copied - self._freed > SPOOL_LIMIT and not self._free():
             # What is printed between the last look and the cut is lost: so look once more, which takes next to no time.
             data += self._unread()
             self._file.truncate(0)
-            self._copied = 0
+            self._copied = self._freed = 0
         if data:
             self._log.append(self._title + data)
             self._title = b""
             self._tail = (self._tail + data)[-TAIL_BYTES:]
+
+    def _free(self) -> bool:
+        """Gives the disk back what was copied, while the file stays as long as it is; False where a system cannot.
+
+        Nothing is lost by it that is printed meanwhile: `fallocate(2)`, Linux, for most kinds of file systems.
+        """
+        allocate = getattr(ctypes.CDLL(None), "fallocate", None) if sys.platform == "linux" else None
+        length = ctypes.c_int64(self._copied)
+        if allocate is None or allocate(self._file.fileno(), _PUNCH_HOLE, ctypes.c_int64(0), length) != 0:
+            return False
+        self._freed = self._copied
+        return True
 
     def _unread(self) -> bytes:
         """What was printed since the last call, at most the last `COPY_LIMIT` bytes of it."""
