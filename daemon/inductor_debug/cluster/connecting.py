@@ -115,8 +115,10 @@ async def _embedded(workers: int) -> AsyncIterator[LocalCluster]:
     try:
         await cluster
         keeping = asyncio.create_task(kept(cluster, workers))
-        yield cluster
-        keeping.cancel()
+        try:
+            yield cluster
+        finally:
+            keeping.cancel()  # before it closes, or its workers would be brought back
     finally:
         await cluster.close()
 
