@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => window.screenshot("walkthrough-last"));
 
-/** Opens a step of the walkthrough and clicks its button until it is begun: its command marks it as done before it does anything else. */
+/** Opens a step of the walkthrough and clicks its button until it is begun: what it does to the model comes after it is marked as done. */
 async function take(id: string): Promise<void> {
   const step = demo.steps.find((one) => one.id === id);
   if (!step) throw new Error(`the demo has no step ${id}`);

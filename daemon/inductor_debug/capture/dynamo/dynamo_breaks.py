@@ -216,9 +216,10 @@ def _raised(words: TorchWords, frame: FrameType | None, translator: Any = None) 
     translator = translator or current_translator()
     if translator is None:
         return RawBreak(words, ())
-    modules = tuple(str(each.f_globals.get("__name__", "")) for each in chain_of(translator))
+    known = [each.f_globals for each in chain_of(translator)]
+    modules = tuple(str(names.get("__name__", "")) for names in known)
     stack = stack_of_translator(translator)
-    functions = [(at.function, each.f_globals) for at, each in zip(stack, chain_of(translator), strict=True)]
+    functions = zip((frame.function for frame in stack), known, strict=True)
     return RawBreak(words, stack, callee_at(frame, translator), modules, constructors_among(functions))
 
 

@@ -74,7 +74,8 @@ class BreakCollector:
 
     def add(self, raw: RawBreak) -> None:
         """Takes one break in."""
-        frames = self._with_callers(frames_of(raw.stack, self.sources), raw)
+        traced = frames_of(raw.stack, self.sources)
+        frames = self._with_callers(traced, raw)
         eager = _function(frames, raw) if raw.gives_up else ""
         around_a_call = breaks_around_a_call(raw.stack, raw.modules)
         scripted = around_a_call and is_scripted(self.target.module)
@@ -85,7 +86,7 @@ class BreakCollector:
         facts = replace(facts, refused=self.target.fullgraph)
         if broken is not None and not facts.inside:
             location = broken
-        site = self._construction_site(raw, frames)
+        site = self._construction_site(raw, frames, len(traced))
         if site is not None:
             location, related = place(frames[site:], self.target.location, "inside {}")
             facts, location = as_told_at(facts, BreakCause.MODULE, location, self.sources)
@@ -117,7 +118,7 @@ class BreakCollector:
                 self.findings[known] = replace(finding, related=[*finding.related, *self._ended[known]])
         elif eager:
             self.findings[known] = _ending_eagerly(self.findings[known], eager)
-        for frame in frames_of(raw.stack, self.sources) or frames[:1]:
+        for frame in traced or frames[:1]:
             # What is traced in one go breaks in one go: also who called what breaks.
             if self.sources.in_project(frame.location.path):
                 self._broken.setdefault((frame.location.path, bare_name(frame.function)), known)
@@ -151,9 +152,11 @@ class BreakCollector:
                 return index
         return len(self.findings)
 
-    def _construction_site(self, raw: RawBreak, frames: tuple[Frame, ...]) -> int | None:
-        """Which frame builds the module in whose constructor a graph breaks; None where it does not break in one."""
-        traced = len(frames_of(raw.stack, self.sources))
+    def _construction_site(self, raw: RawBreak, frames: tuple[Frame, ...], traced: int) -> int | None:
+        """Which frame builds the module in whose constructor a graph breaks; None where it does not break in one.
+
+        The first `traced` frames are those of the traced stack.
+        """
         below = [at for at, frame in enumerate(raw.stack) if frame.function in raw.constructors]
         above = [at for at in range(traced, len(frames)) if frames[at].function in raw.constructors]
         if not (below or above):

@@ -248,10 +248,12 @@ def _exit_words(error: SystemExit, what: str) -> str:
 def _wants_command_line(error: BaseException, sources: SourceMap) -> bool:
     """Whether code of the user's on the way to an exception looks at the command line, or at what is typed."""
     for frame, line in traceback.walk_tb(error.__traceback__):
-        text = sources.text(frame.f_code.co_filename) if sources.in_project(frame.f_code.co_filename) else None
-        at_line = "".join(text.lines[line - 1 : line]) if text is not None else ""
-        read = at_line if frame.f_code.co_name == "<module>" or text is None else " ".join(frame.f_code.co_names)
-        if _TYPED.search(read):
+        code = frame.f_code
+        text = sources.text(code.co_filename) if sources.in_project(code.co_filename) else None
+        if text is None:
+            continue
+        read = text.lines[line - 1 : line] if code.co_name == "<module>" else code.co_names
+        if _TYPED.search(" ".join(read)):
             return True
     return False
 

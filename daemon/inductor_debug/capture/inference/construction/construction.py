@@ -432,9 +432,9 @@ class _Builder:
             for name, inner in demand.fields.items()
         }
         shape = kind or GuessedConfiguration
-        named = text_of(SimpleNamespace(**fields), vars(self.module))
+        text = text_of(SimpleNamespace(**fields) if kind is None else fields, vars(self.module))
         return BuiltSpec(
-            named if kind is None else f"{kind.__name__}({text_of(fields, vars(self.module))})",
+            text if kind is None else f"{kind.__name__}({text})",
             UnknownError,
             make=lambda: shape({**known, **{name: fresh(value) for name, value in fields.items()}}),
             guessed=not fields or not fields.keys() <= known.keys(),
