@@ -1308,13 +1308,14 @@ export interface ExplainRequest {
 /**
  * Why `torch.export` stops.
  */
-export type ExportFault = "value" | "size" | "operator" | "strict" | "other";
+export type ExportFault = "value" | "size" | "operator" | "strict" | "format" | "other";
 
 /**
  * An expression at which `torch.export` stops, or an operator.
  *
  * `condition` is what it has to know, in names of the code's variables, `read_from` the expression that read the
- * number from a tensor; `said` are torch's words where there are no others.
+ * number from a tensor; `said` are torch's words where there are no others. Formats that do not take what is exported
+ * are named as in the `formats` document, with the operators that stop them, if these are known.
  */
 export interface ExportStop {
   readonly export_fault: ExportFault;
@@ -1322,6 +1323,8 @@ export interface ExportStop {
   readonly condition?: string;
   readonly read_from?: string;
   readonly said?: string;
+  readonly formats?: readonly string[];
+  readonly operators?: readonly string[];
 }
 
 /**

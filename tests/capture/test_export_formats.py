@@ -8,14 +8,14 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from forked import analyze
+from forked import Job, analyze
 from inductor_debug.capture.export import format_rows, program_formats
 from inductor_debug.capture.export.program_formats import Conversion, Format
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.formats_text import FormatsText
-from inductor_debug_schema import ArtifactMade, Stage, from_wire
+from inductor_debug_schema import ArtifactMade, Severity, Stage, from_wire
 from inductor_debug_schema.answers.formats_document import ExportFormat, FormatsDocument, FormatState
 from torch.export import ExportedProgram
 
@@ -50,10 +50,33 @@ def f(x):
 """
 
 
-def formats(folder: Path, text: str, *, asked: bool = True) -> list[FormatsDocument]:
+UNSAVED = """
+import torch
+from torch.utils import _pytree
+
+
+class Pair:
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+
+_pytree.register_pytree_node(Pair, lambda pair: ([pair.first, pair.second], None), lambda leaves, _: Pair(*leaves))
+
+
+# inductor-debug: inputs=(torch.randn(4, 8),)
+def f(x):
+    return Pair(x.sin(), x.cos())
+"""
+
+
+def exported(folder: Path, text: str, *, asked: bool = True) -> Job:
     path = folder / "model.py"
     path.write_text(dedent(text))
-    job = analyze(path, stages=(Stage.EXPORT,), export_formats=asked)
+    return analyze(path, stages=(Stage.EXPORT,), export_formats=asked)
+
+
+def formats(folder: Path, text: str, *, asked: bool = True) -> list[FormatsDocument]:
+    job = exported(folder, text, asked=asked)
     made = [event for event in job.events if isinstance(event, ArtifactMade) and event.title == "formats"]
     return [from_wire(FormatsDocument, json.loads(each.content)) for each in made]
 
@@ -93,6 +116,40 @@ def test_what_stops_a_format_is_told_at_its_expression(tmp_path: Path, monkeypat
     text = FormatsText(FileNames(str(tmp_path), None, {}), ShownTexts(), Styler(enabled=False)).text(document)
     assert "  other (other.convert): no: NotImplementedError: nothing for aten.linalg_svd.default" in text
     assert "    aten.linalg_svd.default, from `torch.linalg.svd(y)` at model.py:13:19" in text
+
+
+def test_what_stops_formats_is_one_finding_at_each_expression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_stop(program: ExportedProgram) -> Conversion:
+        nodes = [node for node in program.graph.nodes if "linalg" in str(node.target) or "i1" in str(node.target)]
+        return Conversion(NotImplementedError("nothing for these"), tuple(nodes))
+
+    def taken(program: ExportedProgram) -> Conversion:
+        return Conversion()
+
+    converters = [("onnx", all_stop), ("pt2", taken), ("executorch", stops)]
+    monkeypatch.setattr(format_rows, "FORMATS", [Format(name, name, (), convert) for name, convert in converters])
+    job = exported(tmp_path, MODEL)
+    found = job.of("export")
+    assert [(job.marked(finding), finding.message.partition(", but ")[2], finding.count) for finding in found] == [
+        ("torch.linalg.svd(y)", "ONNX and ExecuTorch do not take what becomes of it, `aten.linalg_svd.default`.", 1),
+        ("torch.linalg.svd(y.sin())", "ONNX does not take what becomes of it, `aten.linalg_svd.default`.", 1),
+        ("torch.special.i1(s)", "ONNX does not take what becomes of it, `aten.special_i1.default`.", 1),
+    ]
+    assert {finding.severity for finding in found} == {Severity.INFORMATION}
+
+
+def test_what_stops_a_format_without_an_operator_is_told_at_the_target(tmp_path: Path) -> None:
+    [finding] = exported(tmp_path, UNSAVED).findings
+    assert (finding.rule, finding.severity, finding.range.start.line) == ("export", Severity.INFORMATION, 14)
+    assert "torch.export takes this, but .pt2 does not: " in finding.message
+    assert "No registered serialization name for" in finding.message
+
+
+def test_of_a_format_whose_library_is_not_installed_nothing_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program_formats, "find_spec", lambda name: None)
+    assert exported(tmp_path, MODEL).findings == []
 
 
 def test_a_format_that_takes_fixed_sizes_alone_is_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from desk import SAVED, Desk, body, brief
+from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.results.analysis import AnalysisUpdate
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.engine.text.source_files import LARGEST_FILE
@@ -45,6 +46,14 @@ async def test_any_file_gives_a_status_and_findings(
     report = await desk.engine.check(str(desk.path()))
     assert (report.status, brief(report)) == (status, findings)
     assert report.path == str(desk.path())
+
+
+async def test_a_check_asks_an_export_for_its_formats_and_other_orders_do_not(desk: Desk) -> None:
+    path = desk.write(SAVED)
+    await desk.engine.check(path)
+    await desk.engine.check(path, keep_graphs=True)
+    await desk.engine.perform(path, Order(stages=(Stage.MOCK,), keep_graphs=True))
+    assert [request.export_formats for request in desk.pools.requests] == [True, True, False]
 
 
 async def test_what_is_no_file_says_so(desk: Desk) -> None:

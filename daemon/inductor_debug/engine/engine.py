@@ -266,7 +266,7 @@ class Engine:
         source = read_source(path) if text is None else text
         if isinstance(source, Finding):
             return batch.end(failed(path, "", source))
-        work = Work(path, source, settings, order=Order(keep_graphs=True) if keep_graphs else None)
+        work = Work(path, source, settings, order=Order(keep_graphs=True, export_formats=True) if keep_graphs else None)
         results = self._runner.fault(work) if keep_graphs else self._runner.known(work)
         if results is None:
             try:

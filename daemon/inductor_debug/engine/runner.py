@@ -324,7 +324,7 @@ class Runner:
             keep_guards=order.keep_guards,
             keep_costs=order.keep_costs,
             keep_trace=order.keep_trace,
-            export_formats=order.export_formats,
+            export_formats=order.export_formats or work.order is None,
             torch_logs=settings.torch_logs,
             cells=[CellStart(line, number) for number, line in cells_of(work.path)],
             hints=self._hints.of(_place(work.path, work.settings)) if settings.infer else [],

@@ -1,4 +1,4 @@
-"""Counts and sizes as people read them, in one way wherever we say them: messages, reports, hovers."""
+"""Counts, sizes and lists as people read them, in one way wherever we say them: messages, reports, hovers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ _LONG = 999.5
 def counted(count: int, noun: str, plural: str | None = None) -> str:
     """`1 op`, `2,400 ops`; a `plural` is given where it is not the noun with an s."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def listed(words: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def in_bytes(count: int) -> str:

@@ -293,6 +293,8 @@ class ExportFault(str, Enum):
     """An operator has no fake implementation."""
     STRICT = "strict"
     """Only `strict=True` stops."""
+    FORMAT = "format"
+    """Nothing stops the export; formats do not take the exported program."""
     OTHER = "other"
     """Something else, in torch's words."""
 
@@ -302,7 +304,8 @@ class ExportStop:
     """An expression at which `torch.export` stops, or an operator.
 
     `condition` is what it has to know, in names of the code's variables, `read_from` the expression that read the
-    number from a tensor; `said` are torch's words where there are no others.
+    number from a tensor; `said` are torch's words where there are no others. Formats that do not take what is exported
+    are named as in the `formats` document, with the operators that stop them, if these are known.
     """
 
     export_fault: ExportFault
@@ -310,6 +313,8 @@ class ExportStop:
     condition: str = ""
     read_from: str = ""
     said: str = ""
+    formats: list[str] = field(default_factory=list)
+    operators: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

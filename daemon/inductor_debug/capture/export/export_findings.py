@@ -1,8 +1,9 @@
-"""Where `torch.export` stops, at the user's expression."""
+"""Where `torch.export` stops, and formats stop at what it makes, at the user's expression."""
 
 from __future__ import annotations
 
 from inductor_debug_schema import ExportFault, ExportStop, Finding, Location, Related, Severity, Stage
+from inductor_debug_schema.answers.formats_document import ExportFormat, FormatObstacle, FormatsDocument, FormatState
 from torch._subclasses.fake_tensor import UnsupportedOperatorException
 
 from inductor_debug.capture.dynamo.graph_breaks import frames_of
@@ -73,6 +74,47 @@ def strict_alone(
     return [_finding(facts, frames, target)]
 
 
+def format_findings(
+    document: FormatsDocument, attempt: ExportAttempt, target: BuiltTarget, sources: SourceMap
+) -> list[Finding]:
+    """Every expression whose operators a format refuses, once for all formats; where none is known, the target."""
+    frames = {
+        stack[index].location: stack for stack in attempt.frames.values() if (index := innermost(stack)) is not None
+    }
+    found: dict[Location | None, list[tuple[ExportFormat, FormatObstacle | None]]] = {}
+    for each in document.formats:
+        if each.state is not FormatState.REFUSED:
+            continue
+        obstacles: list[FormatObstacle | None] = [*each.obstacles]
+        for obstacle in obstacles or [None]:
+            found.setdefault(_place_of(obstacle), []).append((each, obstacle))
+    findings = []
+    for where, stops in found.items():
+        operators = [obstacle.operator for _, obstacle in stops if obstacle is not None]
+        formats = list(dict.fromkeys(form.format for form, _ in stops))
+        facts = ExportStop(
+            ExportFault.FORMAT,
+            sources.excerpt(where) if where is not None else "",
+            said="" if operators else stops[0][0].why,
+            formats=formats,
+            operators=list(dict.fromkeys(operators)),
+        )
+        count = max(_count(stops, form) for form in formats)
+        findings.append(_finding(facts, frames.get(where, ()) if where is not None else (), target, count=count))
+    return findings
+
+
+def _place_of(obstacle: FormatObstacle | None) -> Location | None:
+    if obstacle is None or obstacle.path is None or obstacle.range is None:
+        return None
+    return Location(obstacle.path, obstacle.range)
+
+
+def _count(stops: list[tuple[ExportFormat, FormatObstacle | None]], form: str) -> int:
+    """How many operators of an expression one format refuses."""
+    return sum(obstacle.count if obstacle is not None else 1 for each, obstacle in stops if each.format == form)
+
+
 def _finding(
     facts: ExportStop,
     frames: tuple[Frame, ...],
@@ -84,8 +126,10 @@ def _finding(
     where, others = place(frames, target.location, "inside {}")
     return Finding(
         rule="export",
-        # Nobody has to use strict=True, and what an export does not take may compile all the same.
-        severity=Severity.INFORMATION if facts.export_fault is ExportFault.STRICT else Severity.WARNING,
+        # Nobody has to use strict=True, nor any one format; what an export does not take may compile all the same.
+        severity=Severity.INFORMATION
+        if facts.export_fault in (ExportFault.STRICT, ExportFault.FORMAT)
+        else Severity.WARNING,
         message=sentence_of(facts),
         path=where.path,
         range=where.range,

@@ -9,7 +9,7 @@ from inductor_debug_schema.answers.formats_document import FormatsDocument
 from inductor_debug_schema.answers.shapes_document import ShapesDocument
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from inductor_debug.capture.export.export_findings import stopped, strict_alone, undecided_findings
+from inductor_debug.capture.export.export_findings import format_findings, stopped, strict_alone, undecided_findings
 from inductor_debug.capture.export.export_run import ExportAttempt, exported
 from inductor_debug.capture.export.exported_graph import exported_document
 from inductor_debug.capture.export.format_rows import formats_document
@@ -56,7 +56,11 @@ def run_export(target: BuiltTarget, sources: SourceMap, *, formats: bool = False
     )
     kept = [_artifact(SHAPES, shapes_document(target, further, sources, plain.error), target)]
     # What was asked for by name is told without its graphs, too.
-    extras = [_artifact(FORMATS, formats_document(target, plain, sources), target)] if formats else []
+    extras = []
+    if formats:
+        verdicts = formats_document(target, plain, sources)
+        findings += format_findings(verdicts, plain, target, sources)
+        extras = [_artifact(FORMATS, verdicts, target)]
     return StageOutcome(
         Recording(),
         report,

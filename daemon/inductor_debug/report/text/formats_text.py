@@ -10,8 +10,7 @@ from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
-
-_NAMES = {"pt2": ".pt2", "onnx": "ONNX", "executorch": "ExecuTorch"}
+from inductor_debug.rules.words.export_words import FORMAT_NAMES
 
 
 class FormatsText:
@@ -32,7 +31,7 @@ class FormatsText:
         if document.why:
             yield printable(f"  {document.why}")
         for each in document.formats:
-            yield printable(f"  {_NAMES.get(each.format, each.format)} ({each.made_by}): {_verdict(each)}")
+            yield printable(f"  {FORMAT_NAMES.get(each.format, each.format)} ({each.made_by}): {_verdict(each)}")
             yield from (printable(f"    {self._obstacle(obstacle)}") for obstacle in each.obstacles)
 
     def _obstacle(self, each: FormatObstacle) -> str:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from inductor_debug_schema import ExportFault, ExportStop
 
+from inductor_debug.rules.amounts import listed
+
+FORMAT_NAMES = {"pt2": ".pt2", "onnx": "ONNX", "executorch": "ExecuTorch"}
+"""What people call the formats of the `formats` document."""
+
 
 def sentence_of(facts: ExportStop) -> str:
     """The finding's sentence."""
@@ -32,5 +37,12 @@ def sentence_of(facts: ExportStop) -> str:
             )
         case ExportFault.STRICT:
             return f"torch.export with strict=True stops at {it}: {facts.said}. The default, strict=False, goes on."
+        case ExportFault.FORMAT:
+            formats = listed([FORMAT_NAMES.get(each, each) for each in facts.formats])
+            verb = "does" if len(facts.formats) == 1 else "do"
+            taken = f"torch.export takes {it}, but {formats} {verb} not"
+            if not facts.operators:
+                return f"{taken}: {facts.said}"
+            return f"{taken} take what becomes of it, {listed([f'`{each}`' for each in facts.operators])}."
         case ExportFault.OTHER:
             return f"torch.export stops at {it}: {facts.said}"

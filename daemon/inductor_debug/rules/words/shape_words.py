@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from inductor_debug_schema import ShapeFault, StatedBy, StatedShape
 
+from inductor_debug.rules.amounts import listed
+
 _STATING = {StatedBy.ANNOTATION: "The annotation", StatedBy.COMMENT: "The comment", StatedBy.DOCSTRING: "The docstring"}
 
 
@@ -14,13 +16,9 @@ def sentence_of(facts: StatedShape) -> str:
     if facts.shape_fault is ShapeFault.DTYPE:
         return f"The annotation says that {value} is {facts.written}: it is {facts.dtype}."
     known = [f"{name} is {size}" for name, size in facts.sizes.items()]
-    where = f", where {_listed(known)}" if known else ""
+    where = f", where {listed(known)}" if known else ""
     quoted = f'"{facts.written}"' if facts.stated_by is StatedBy.ANNOTATION else facts.written
     count = len(facts.shape)
     how_many = f", {count} {'size' if count == 1 else 'sizes'}" if facts.shape_fault is ShapeFault.RANK else ""
     right = f", {facts.instead}" if facts.instead else ""
     return f"{_STATING[facts.stated_by]} says that {value} is {quoted}{where}: it is {so}{how_many}{right}."
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

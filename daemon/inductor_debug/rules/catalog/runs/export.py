@@ -6,10 +6,10 @@ from inductor_debug.rules.judging.base import RunRule
 
 
 class ExportRule(RunRule):
-    """An expression at which `torch.export.export` stops."""
+    """An expression at which `torch.export.export` stops, or the way of its program into a format."""
 
     id = "export"
-    summary = "An expression that torch.export does not take."
+    summary = "An expression that torch.export does not take, or a format of what it exports."
     what = """
         `check --stages preview,export` gives each target to `torch.export.export`, as it is by default and with
         `strict=True`, with every size left open that can be. Torch itself stops at the first thing that it cannot
@@ -17,8 +17,11 @@ class ExportRule(RunRule):
         expression: a branch on a tensor's value, a number read from a tensor that something later depends on, an
         operator without a fake implementation.
 
-        Where only `strict=True` stops, it is a note. What each size became is shown by `analyze --type shapes`,
-        and whether `.pt2`, ONNX and ExecuTorch take the program by `analyze --type formats`."""
+        Where only `strict=True` stops, it is a note, and so is what keeps the exported program from a format: `.pt2`,
+        ONNX and ExecuTorch are tried where their libraries are installed (`onnx` and `onnxscript`, `executorch`), and
+        every expression that becomes an operator which they do not take is told, once for all of them. A format that
+        takes the sizes of the example alone takes the program. What each size became is shown by
+        `analyze --type shapes`, and what all formats say, in their own words, by `analyze --type formats`."""
     why = """
         An exported program runs without Python, for ONNX, ExecuTorch, AOTInductor or a server: it has to hold for all
         values and sizes that it will be given. What only one of them can decide has no place in it."""
