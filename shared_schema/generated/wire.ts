@@ -3300,7 +3300,8 @@ export interface SurveyComparison {
  * A finding as a survey keeps it, with the lines of source that it is about.
  *
  * `accelerators` are those for which it was found. `excerpt` begins at the zero-based line `excerpt_line`. `cause` is
- * the kind of a graph break (`BreakCause`), "" of other findings.
+ * the kind of a graph break (`BreakCause`), "" of other findings. Where the file is a notebook, `cell` is the number
+ * of the cell and `cell_line` the zero-based line in it at which the range begins; `cell` is 0 in other files.
  */
 export interface SurveyFinding {
   readonly rule: string;
@@ -3318,6 +3319,8 @@ export interface SurveyFinding {
   readonly cause?: string;
   readonly excerpt?: readonly string[];
   readonly excerpt_line?: number;
+  readonly cell?: number;
+  readonly cell_line?: number;
 }
 
 /**

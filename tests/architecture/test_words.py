@@ -38,6 +38,26 @@ def test_the_words_given_up_would_be_found() -> None:
     assert [*_complaints([("here", "checked for mock, with `--stages preview,mock`")])] == []
 
 
+LINE_BESIDE_A_FILE = re.compile(r":\{[\w.\[\]]*\bline \+ 1\}")
+WHERE_NO_CELL_CAN_BE = {
+    "accelerators/document.py": "profiles are TOML",
+    "cli/commands/measured/debug_run.py": "files that a debugger stops in are written by us",
+    "engine/settings/settings.py": "settings are TOML",
+    "report/survey/survey_page.py": "results of surveys carry the cell: their notebooks may be elsewhere",
+    "source/notebooks/reading.py": "the one place that says it",
+}
+
+
+def test_lines_are_told_beside_their_file_by_one_function_that_knows_cells() -> None:
+    """`reading.place_in_words`: what is put together by hand names lines that no user of a notebook sees."""
+    found = {
+        path.relative_to(DAEMON).as_posix()
+        for path in DAEMON.rglob("*.py")
+        if LINE_BESIDE_A_FILE.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == set(WHERE_NO_CELL_CAN_BE)
+
+
 def _complaints(said: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Iterator[str]:
     for place, text in said:
         shown = COMMAND_LINE_NAMES.sub(" ", text)

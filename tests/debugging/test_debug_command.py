@@ -136,6 +136,30 @@ def test_debugpy_stops_in_the_model_in_the_graph_and_in_the_generated_code(writt
     assert "the compiler wrote other code" not in printed
 
 
+def test_a_notebook_is_debugged_by_its_cells(tmp_path: Path) -> None:
+    """The folder has what the cells are together: no debugger could make anything of the notebook's own lines."""
+    needed.compiler()
+    code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": "# A title"}, {**code, "source": MODEL}]
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+    (tmp_path / "model.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    told = [*COMMAND, "debug", "model.ipynb", "--no-launch", "-o", "stepping", "--line"]
+    for line, why in (
+        (f"2:{SCALE}", ""),
+        (str(SCALE), f"as in 4:{SCALE}"),
+        ("1:1", "cells with code: 2"),
+        ("0", "from 1"),
+    ):
+        ran = subprocess.run([*told, line], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
+        assert (ran.returncode, why in ran.stderr) == (2 if why else 0, True), ran.stderr
+    graph = (tmp_path / "stepping" / "graph_0.py").read_text(encoding="utf-8")
+    assert f"model.ipynb: cell 2, line {SCALE}  torch.softmax(h, dim=-1)" in graph
+    script = [sys.executable, "stepping/run.py"]
+    ran = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert f"scale, cell 2, line {SCALE}: " in ran.stdout
+
+
 def test_without_a_debugger_it_runs_and_tells_both_sides(written: Written) -> None:
     ran = subprocess.run(
         [sys.executable, written.row["script"]], capture_output=True, text=True, timeout=SECONDS, check=False

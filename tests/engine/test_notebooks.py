@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.source.notebooks.magics import python_of
-from inductor_debug.source.notebooks.reading import Notebook, NotebookError, lines_in_words, open_as, read_notebook
+from inductor_debug.source.notebooks.reading import (
+    Notebook,
+    NotebookError,
+    cell_areas,
+    line_of,
+    lines_in_words,
+    open_as,
+    place_in_words,
+    read_notebook,
+)
 from inductor_debug_schema import Position, Range
 
 
@@ -45,6 +54,18 @@ def test_reports_name_the_cell_of_a_line(tmp_path: Path) -> None:
     open_as(str(path), None)
     assert names.at(str(path), 2) == "net.ipynb: cell 2, line 2"
     assert names.at(str(tmp_path / "net.py"), 2) == "net.py:3"
+
+
+def test_a_line_is_found_by_its_cell_and_told_by_it(tmp_path: Path) -> None:
+    path = str(tmp_path / "net.ipynb")
+    Path(path).write_bytes(notebook(("markdown", "# A title"), ("code", "x = 1\ny = 2"), ("code", "z = 3")))
+    assert [line_of(path, cell, line) for cell, line in ((2, 1), (2, 2), (3, 1))] == [1, 2, 3]
+    assert [line_of(path, cell, line) for cell, line in ((1, 1), (2, 3), (3, 2), (4, 1))] == [None] * 4
+    assert place_in_words("net.ipynb", path, 3, 4) == "net.ipynb: cell 3, line 1"
+    assert cell_areas(path) == [{"number": 2, "start": 1, "lines": 2}, {"number": 3, "start": 3, "lines": 1}]
+    other = str(tmp_path / "net.py")
+    assert [place_in_words("n.py", other, 3), place_in_words("n.py", other, 3, 4)] == ["n.py:4", "n.py:4:5"]
+    assert (line_of(other, 2, 1), cell_areas(other)) == (None, [])
 
 
 @pytest.mark.parametrize(

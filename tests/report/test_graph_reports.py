@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,21 @@ def boxes(svg: str) -> list[tuple[float, float, float]]:
     """Left, top and bottom of every box."""
     found = [element.attrib for element in ElementTree.fromstring(svg).iter(f"{SVG}rect")]
     return [(float(box["x"]), float(box["y"]), float(box["y"]) + float(box["height"])) for box in found]
+
+
+def test_nodes_of_a_notebook_are_placed_in_its_cells_in_every_format(tmp_path: Path) -> None:
+    path = str(tmp_path / "net.ipynb")
+    cells = [{"cell_type": kind, "source": source} for kind, source in (("markdown", "#"), ("code", "x = 1\ny = x"))]
+    Path(path).write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    place = Location(path, Range(Position(2, 4), Position(2, 5)))
+    made = replace(document([GraphNode("y", "aten.neg.default", place=place)]), path=path)
+    placed, names = "net.ipynb: cell 2, line 2", FileNames(str(tmp_path), str(tmp_path))
+    for text in (graph_dot(made), graph_svg(made), GraphText(names, ShownTexts(), Styler(False)).text(made)):
+        assert placed in text
+    page = graph_html.graph_html("M", [made], [], [], graph_html.sources_of([made]), names.shown)
+    data = json.loads(base64.b64decode(re.findall(r'id="data">([^<]*)<', page)[0]))
+    assert data["cells"] == [{"path": "net.ipynb", "number": 2, "start": 1, "lines": 2}]
+    assert data["sources"]["net.ipynb"].split("\n")[2] == "y = x"
 
 
 def test_text_has_every_graph_node_and_kernel() -> None:

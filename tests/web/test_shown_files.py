@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,16 @@ def test_a_folder_offers_its_models_and_the_sources_around_them(project: Path) -
     assert [file.path.name for file in shown.files.values()] == ["net.py"]
     assert shown.source(str(project / "net.py")) == MODEL
     assert shown.source(str(project / "helpers.py")) == "answer = 42\n"
+
+
+def test_a_notebook_is_shown_as_its_cells(project: Path) -> None:
+    path = project / "net.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": MODEL}]}), encoding="utf-8")
+    shown = shown_files([path])
+    [file] = shown.files.values()
+    assert file.text() == shown.source(str(path))
+    assert MODEL in file.text()
+    assert file.told()["cells"] == [{"path": str(path), "number": 1, "start": 1, "lines": MODEL.count("\n") + 1}]
 
 
 def test_a_file_that_was_named_is_shown_whatever_it_holds(project: Path) -> None:

@@ -104,6 +104,23 @@ def test_a_file_is_shown_with_its_findings_graphs_and_what_was_kept_and_again_af
     assert "Traceback" not in errors
 
 
+def test_findings_of_a_notebook_are_in_its_cells(tmp_path: Path) -> None:
+    path = tmp_path / "net.ipynb"
+    cell = {"cell_type": "code", "metadata": {}, "source": MODEL.format(expression="x.double()")}
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}), encoding="utf-8")
+    process, page = started("net.ipynb", "--accelerator", "mock", cwd=tmp_path)
+    try:
+        events = page.events()
+        analyses = (data for name, data in events if name == "analysis" and data["state"] == "done")
+        assert [(one["number"], one["start"]) for one in next(analyses)["cells"]] == [(1, 1)]
+        status, findings, _ = page.ask(f"findings?uri={quote(path.as_uri(), safe='')}")
+        assert status == 200
+        assert "net.ipynb: cell 1, line 6" in findings.decode()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+
+
 def test_what_a_page_may_not_have_is_refused_and_only_this_machine_is_answered(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(MODEL.format(expression="x"))
     (tmp_path / "secret.txt").write_text("secret")

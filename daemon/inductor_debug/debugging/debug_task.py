@@ -33,12 +33,11 @@ from inductor_debug.kerneldiff.execution.node_graphs import NodePlaces, compilin
 from inductor_debug.kerneldiff.execution.side_runs import SideRun, run_side
 from inductor_debug.measuring.expectations import trains
 from inductor_debug.measuring.own_process import NotMeasuredError, in_own_process, require_room
+from inductor_debug.source.notebooks.reading import line_in_words
 
 SESSION = "session.json"
 """The file of a folder that says how the target is made again."""
-_NONE_THERE = (
-    "Nothing of {target} runs at line {line}, or torch.compile computes it together with something else there."
-)
+_NONE_THERE = "Nothing of {target} runs at {line}, or torch.compile computes it together with something else there."
 _TOO_MANY = "{target} has {count} values: the compiled one is shown only of a line that is named (--line)."
 
 
@@ -91,7 +90,11 @@ def _made(opened: OpenFile, target: BuiltTarget, task: DebugTask, *, training: b
         note = "" if compared == len(values) else _TOO_MANY.format(target=target.name, count=len(values))
     else:
         compared = sum(1 for stop in values if stop.place is not None and at(stop.place))
-        note = "" if compared else _NONE_THERE.format(target=target.name, line=(task.at_line or 0) + 1)
+        note = (
+            ""
+            if compared
+            else _NONE_THERE.format(target=target.name, line=line_in_words(opened.request.path, task.at_line or 0))
+        )
     notes = [note] if note else []
     if ran.error is not None:
         notes.append(f"The {ran.step} of the compiled run raised: {ran.complaint}")
@@ -132,8 +135,9 @@ def compiled_run(target: BuiltTarget, stepping: Stepping, seed: int, *, training
 
 
 def _session(request: JobRequest, target: str, *, training: bool) -> str:
-    """All that a later process has to know to make the same target of the file as it is then."""
-    asked = dataclasses.replace(request, text="", task=None, only=[target], scratch="", allow=[])
+    """All that a later process has to know to make the target of the file as it is then, of a notebook as it is now."""
+    text = request.text if request.cells else ""  # which cells ran, and in what order, no file says
+    asked = dataclasses.replace(request, text=text, task=None, only=[target], scratch="", allow=[])
     at_line = request.task.at_line if isinstance(request.task, DebugTask) else None
     # Inductor writes other loops for another number of threads.
     threads = torch.get_num_threads()

@@ -26,6 +26,7 @@ from inductor_debug.debugging.values_apart import apart
 from inductor_debug.debugging.vector_instructions import held_instructions
 from inductor_debug.kerneldiff.execution.run_state import RunState, seed_everything
 from inductor_debug.kerneldiff.execution.side_runs import SideRun, run_side
+from inductor_debug.source.notebooks.reading import line_in_words, open_cells
 
 
 def run(folder: str) -> int:
@@ -33,7 +34,9 @@ def run(folder: str) -> int:
     where = Path(folder)
     session = json.loads((where / SESSION).read_text(encoding="utf-8"))
     request = from_wire(JobRequest, session["request"])
-    request = dataclasses.replace(request, text=Path(request.path).read_text(encoding="utf-8"))
+    if not request.text:
+        request = dataclasses.replace(request, text=Path(request.path).read_text(encoding="utf-8"))
+    open_cells(request.path, request.text, request.cells)
     torch.set_num_threads(session["threads"])
     ended: list[Finished] = []
     debugged = _Debugged(where, session)
@@ -81,7 +84,8 @@ class _Debugged:
 
 def _told(shown: Shown) -> str:
     """A value on both sides, as people read it."""
-    where = f", line {shown.place.range.start.line + 1}" if shown.place is not None else ""
+    place = shown.place
+    where = f", {line_in_words(place.path, place.range.start.line)}" if place is not None else ""
     sides = [("eager", shown.value.eager), ("compiled", shown.value.compiled)]
     lines = [f"  {side:8}  {_short(value)}" for side, value in sides if value is not None]
     return "\n".join([f"{shown.name}{where}: {shown.value.apart}", *lines])

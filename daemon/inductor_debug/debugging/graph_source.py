@@ -17,6 +17,7 @@ from torch.fx import GraphModule, Node
 
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.kerneldiff.execution.node_graphs import NodePlaces
+from inductor_debug.source.notebooks.reading import place_in_words
 
 VALUE = "at_"
 """What the variable begins with that holds the eager value of a node, the compiled one, and how far they are apart."""
@@ -82,4 +83,4 @@ def has_value(node: Node) -> bool:
 
 def _where(place: Location) -> str:
     start = place.range.start
-    return f"{place.path}:{start.line + 1}:{start.character + 1}"
+    return place_in_words(place.path, place.path, start.line, start.character)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+from inductor_debug.source.notebooks.reading import cell_areas
 
 PAGES = Path(__file__).parent / "pages"
 PLACEHOLDER = "@@INDUCTOR_DEBUG_DATA@@"
@@ -36,6 +38,11 @@ def page_with(name: str, data: dict[str, Any]) -> str:
         raise PageError(f"{path} is no page that takes data")
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return page.replace(PLACEHOLDER, base64.b64encode(text).decode("ascii"))
+
+
+def cells_in(paths: Iterable[str], shown: Callable[[str], str]) -> list[dict[str, Any]]:
+    """The cells of those files that are notebooks: a page tells of lines in them (`webview/shared/cells.ts`)."""
+    return [{"path": shown(path), **area} for path in dict.fromkeys(paths) for area in cell_areas(path)]
 
 
 def with_names(said: Any, shown: Callable[[str], str]) -> Any:

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
-from inductor_debug.source.notebooks.reading import place_of
+from inductor_debug.source.notebooks.reading import place_in_words
 
 
 class FileNames:
@@ -27,8 +27,7 @@ class FileNames:
 
     def at(self, path: str, line: int) -> str:
         """`model.py:12` of a line (from 0), `models.ipynb: cell 3, line 5` of a notebook's."""
-        place = place_of(path, line)
-        return f"{self.shown(path)}: {place}" if place is not None else f"{self.shown(path)}:{line + 1}"
+        return place_in_words(self.shown(path), path, line)
 
     def in_repository(self, path: str) -> str | None:
         """Relative to the repository's root with forward slashes, or None for a file outside it."""

@@ -10,7 +10,14 @@ from collections.abc import Mapping
 
 from inductor_debug_schema import Position
 
-from inductor_debug.source.notebooks.reading import CellPlace, Notebook, NotebookError, is_notebook, read_notebook
+from inductor_debug.source.notebooks.reading import (
+    CellPlace,
+    Notebook,
+    NotebookError,
+    is_notebook,
+    place_in_words,
+    read_notebook,
+)
 from inductor_debug.source.source_text import SourceText, decode
 
 
@@ -49,11 +56,10 @@ class ShownTexts:
 
     def location(self, shown: str, path: str, position: Position) -> str:
         """`model.py:12:9`, or `models.ipynb: cell 3, line 5`; `shown` is what the report calls the file."""
-        place = self.of(path).cell(position.line)
+        place = self.of(path).cell(position.line)  # of the text that is shown, whatever the file has now
         if place is not None:
             return f"{shown}: {place}"
-        line, column = self.shown_position(path, position)
-        return f"{shown}:{line}:{column}"
+        return place_in_words(shown, path, position.line, self.of(path).character_index(position))
 
 
 def _read(path: str) -> ShownText:

@@ -15,7 +15,6 @@ from typing import Any
 
 from inductor_debug.engine.file_watching import stamp_of
 from inductor_debug.server.rpc.headless_client import HeadlessEditor, ServerError
-from inductor_debug.source.source_text import decode
 from inductor_debug.web.event_hub import EventHub, Said
 from inductor_debug.web.shown_files import ShownFile, ShownFiles
 
@@ -104,7 +103,7 @@ class DaemonSession:
         if file.version:
             return
         with contextlib.suppress(OSError):
-            text = decode(file.path.read_bytes())
+            text = file.text()
             file.stamp, file.version = stamp_of(file.path), 1
             self._tell_daemon(lambda: self._editor.open(file.path, text, file.version))
 
@@ -189,7 +188,7 @@ class DaemonSession:
                     if not file.version:
                         self.open(uri)
                         continue
-                    text = decode(file.path.read_bytes())
+                    text = file.text()
                     file.stamp = stamp
                     file.version += 1
                     self._editor.change(file.path, text, file.version)
@@ -203,7 +202,7 @@ class DaemonSession:
         said.append(("files", {"files": files, "surveys": list(self._shown.surveys)}))
         for uri, file in self._shown.files.items():
             if file.analysis is not None:
-                said.append(("analysis", file.analysis))
+                said.append(("analysis", file.told()))
             if file.diagnostics:
                 said.append(("diagnostics", {"uri": uri, "diagnostics": file.diagnostics}))
         return said
@@ -216,7 +215,7 @@ class DaemonSession:
     def _hear_analysis(self, parameters: dict[str, Any]) -> None:
         if (file := self._shown.files.get(parameters["uri"])) is not None:
             file.analysis = parameters
-            self.hub.tell("analysis", parameters)
+            self.hub.tell("analysis", file.told())
 
     def _hear_progress(self, parameters: dict[str, Any]) -> None:
         self.hub.tell("progress", parameters)

@@ -16,6 +16,9 @@ from inductor_debug.engine.file_watching import stamp_of
 from inductor_debug.engine.selection.folder import choose, python_files
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug.engine.survey.results_file import is_results
+from inductor_debug.engine.text.source_files import read_source
+from inductor_debug.report.data_pages import cells_in
+from inductor_debug.source.notebooks.reading import SUFFIX as NOTEBOOK
 from inductor_debug.source.source_text import decode
 
 _LARGEST_SOURCE = 4 << 20
@@ -33,6 +36,18 @@ class ShownFile:
     analysis: dict[str, Any] | None = None
     diagnostics: list[dict[str, Any]] = field(default_factory=list)
 
+    def text(self) -> str:
+        """What the daemon is told that stands in it.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return _text(self.path)
+
+    def told(self) -> dict[str, Any]:
+        """What the daemon said last, with the cells that its lines are of where the file is a notebook."""
+        return {**(self.analysis or {}), "cells": cells_in([str(self.path)], str)}
+
 
 @dataclass(frozen=True)
 class ShownFiles:
@@ -43,13 +58,14 @@ class ShownFiles:
     roots: list[Path]
 
     def source(self, path: str) -> str | None:
-        """The text of a Python file of one of the projects; None of all else."""
+        """The text of a Python file or a notebook of one of the projects; None of all else."""
         try:
             real = Path(os.path.realpath(path, strict=True))
             inside = any(real.is_relative_to(root) for root in self.roots)
-            if not os.path.isabs(path) or not inside or real.suffix != ".py" or real.stat().st_size > _LARGEST_SOURCE:
+            readable = real.suffix in (".py", NOTEBOOK)
+            if not os.path.isabs(path) or not inside or not readable or real.stat().st_size > _LARGEST_SOURCE:
                 return None
-            return decode(real.read_bytes())
+            return _text(real)
         except (OSError, ValueError):
             return None
 
@@ -75,6 +91,14 @@ def shown_files(given: Iterable[Path]) -> ShownFiles:
         if real.is_dir():
             surveys.update((_name(one), one) for one in _surveys(real))
     return ShownFiles(files, surveys, list(roots))
+
+
+def _text(path: Path) -> str:
+    """Of a notebook that of its cells; "" where there are none to be read."""
+    if path.suffix != NOTEBOOK:
+        return decode(path.read_bytes())
+    read = read_source(str(path))
+    return read if isinstance(read, str) else ""
 
 
 def _models(folder: Path, settings_for: SettingsResolver) -> Iterator[Path]:

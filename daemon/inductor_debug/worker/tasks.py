@@ -33,7 +33,7 @@ from inductor_debug_schema.job_tasks import DebugTask
 from inductor_debug.capture.runtime.containment import contain
 from inductor_debug.capture.runtime.trace_log import structured_trace
 from inductor_debug.capture.session import analyze
-from inductor_debug.source.notebooks.reading import Notebook, open_as
+from inductor_debug.source.notebooks.reading import open_cells
 from inductor_debug.worker.landlock import restrict
 from inductor_debug.worker.looking import Looked
 
@@ -60,9 +60,7 @@ _UNASKED = (type(None), SameResultsTask)
 def perform(request: JobRequest, emit: Callable[[Event], None]) -> None:
     """Does what the request asks for, and emits what comes of it; ends with `Finished`."""
     looked = Looked(request.scratch)
-    if request.cells:
-        starts, numbers = zip(*((cell.line, cell.number) for cell in request.cells), strict=True)
-        open_as(request.path, Notebook(request.text, starts, numbers))
+    open_cells(request.path, request.text, request.cells)
     _contain(request)
     if request.task is None:
         act = _analyze_traced if request.keep_trace else analyze

@@ -40,7 +40,8 @@ class SurveyFinding:
     """A finding as a survey keeps it, with the lines of source that it is about.
 
     `accelerators` are those for which it was found. `excerpt` begins at the zero-based line `excerpt_line`. `cause` is
-    the kind of a graph break (`BreakCause`), "" of other findings.
+    the kind of a graph break (`BreakCause`), "" of other findings. Where the file is a notebook, `cell` is the number
+    of the cell and `cell_line` the zero-based line in it at which the range begins; `cell` is 0 in other files.
     """
 
     rule: str
@@ -58,6 +59,8 @@ class SurveyFinding:
     cause: str = ""
     excerpt: list[str] = field(default_factory=list)
     excerpt_line: int = 0
+    cell: int = 0
+    cell_line: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from "vitest";
 
-import { lineText, lineTitle, placeText, showCells } from "../../webview/shared/places.js";
+import { knownCells, lineText, lineTitle, numberOfLine, placeText, showCells } from "../../webview/shared/places.js";
 
 const at = (path: string, line: number): Parameters<typeof lineText>[0] => ({ path, range: { start: { line, character: 0 }, end: { line, character: 4 } } });
 
@@ -15,4 +15,6 @@ test("a line of a notebook is told by its cell, as long as it is known", () => {
   expect(placeText(at("/work/net.ipynb", 5))).toBe("net.ipynb, cell 5, line 2");
   expect([lineTitle(at("/work/net.ipynb", 5)), lineTitle(at("/work/net.py", 5))]).toEqual(["Cell 5, line 2", "Line 6"]);
   expect(placeText(at("/work/net.py", 5))).toBe("net.py:6");
+  expect([numberOfLine("/work/net.ipynb", 5), numberOfLine("/work/net.ipynb", 6), numberOfLine("/work/net.py", 5)]).toEqual([2, 7, 6]);
+  expect(knownCells()).toHaveLength(2);
 });

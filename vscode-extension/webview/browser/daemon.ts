@@ -2,6 +2,8 @@
 
 import type { AnalysisNotification, ArtifactReference, Commands, PartialResult, Range } from "../../../shared_schema/generated/wire.js";
 
+import type { ShownCell } from "../shared/cells.js";
+
 export interface FileEntry {
   readonly uri: string;
   readonly name: string;
@@ -23,7 +25,8 @@ export interface Events {
   readonly state: { readonly state: "starting" | "running" | "ended"; readonly why: string };
   readonly settings: { readonly accelerator?: string };
   readonly files: { readonly files: readonly FileEntry[]; readonly surveys: readonly string[] };
-  readonly analysis: AnalysisNotification;
+  /** With the cells of the file, where it is a notebook. */
+  readonly analysis: AnalysisNotification & { readonly cells: readonly ShownCell[] };
   readonly diagnostics: { readonly uri: string; readonly diagnostics: readonly Diagnostic[] };
   readonly saved: { readonly uri: string };
   readonly busy: boolean;

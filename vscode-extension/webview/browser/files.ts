@@ -2,6 +2,7 @@
 
 import type { AnalysisNotification, Location } from "../../../shared_schema/generated/wire.js";
 import type { NodeFinding, Severity } from "../graph/model/findings.js";
+import { knownCells, showCells } from "../shared/places.js";
 import type { Daemon, Diagnostic, FileEntry } from "./daemon.js";
 
 export const SEVERITIES: readonly Severity[] = ["error", "warning", "information", "hint"];
@@ -22,7 +23,11 @@ export class Files {
       for (const file of files) this.known.set(file.uri, { ...file, analysis: undefined, diagnostics: [] });
       this.changed("");
     });
-    daemon.on("analysis", (analysis) => { this.update(analysis.uri, { analysis }); });
+    daemon.on("analysis", (analysis) => {
+      const path = this.known.get(analysis.uri)?.path;
+      showCells([...knownCells().filter((cell) => cell.path !== path), ...analysis.cells]);
+      this.update(analysis.uri, { analysis });
+    });
     daemon.on("diagnostics", ({ uri, diagnostics }) => { this.update(uri, { diagnostics }); });
   }
 

@@ -3,6 +3,7 @@
 import type { Range } from "../../../shared_schema/generated/wire.js";
 import { element } from "../shared/dom.js";
 import { highlight } from "../shared/highlight.js";
+import { numberOfLine, placeText } from "../shared/places.js";
 import { t } from "../shared/words.js";
 import type { Daemon } from "./daemon.js";
 import { pathOf } from "./files.js";
@@ -25,7 +26,9 @@ export class SourcePane {
     try {
       const text = await this.daemon.source(uri);
       if (this.at.uri !== uri || this.at.range !== range) return;
-      this.fill(`${pathOf(uri).split("/").slice(-2).join("/")}:${range.start.line + 1}`, text, "python", range);
+      const path = pathOf(uri);
+      const folder = path.split("/").slice(-2, -1).map((name) => `${name}/`).join("");
+      this.fill(`${folder}${placeText({ path, range })}`, text, "python", range, path);
     } catch (error) {
       this.fill(pathOf(uri), messageOf(error), "text");
     }
@@ -36,13 +39,13 @@ export class SourcePane {
     this.fill(title, text, language);
   }
 
-  private fill(title: string, text: string, language: string, range?: Range): void {
+  private fill(title: string, text: string, language: string, range?: Range, path = ""): void {
     this.element.hidden = false;
     this.title.textContent = title;
     const lines = highlight(text, language).map((tokens, line) => {
       const words = tokens.map(({ kind, text: word }) => (kind === "plain" ? word : element("span", { class: kind }, word)));
       const marked = range !== undefined && line >= range.start.line && line <= range.end.line;
-      const row = element("div", { class: marked ? "line marked" : "line", "data-line": line + 1 }, ...words);
+      const row = element("div", { class: marked ? "line marked" : "line", "data-line": numberOfLine(path, line) }, ...words);
       if (marked) mark(row, line === range.start.line ? range.start.character : 0, line === range.end.line ? range.end.character : Infinity);
       return row;
     });

@@ -1,8 +1,10 @@
 /** The pages that are open, one tab each. A page is a frame with one of the editor's pages, whose host is here. */
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
+import type { CellsMessage } from "../shared/cells.js";
 import type { PageState } from "../shared/state.js";
 import { element } from "../shared/dom.js";
+import { knownCells } from "../shared/places.js";
 import { t } from "../shared/words.js";
 
 /** What any page may say beside its own. */
@@ -41,7 +43,9 @@ export abstract class FramedPage<FromPage extends { readonly type: string }, ToP
   }
 
   protected send(message: ToPage | { readonly type: "state"; readonly state: PageState }): void {
-    if (this.ready) this.element.contentWindow?.postMessage(message, location.origin);
+    if (!this.ready) return;
+    const cells: CellsMessage = { type: "cells", cells: knownCells() };
+    for (const one of [cells, message]) this.element.contentWindow?.postMessage(one, location.origin);
   }
 
   protected tell(state: PageState): void {

@@ -4,6 +4,7 @@
  */
 
 import { hearOfCells } from "../shared/hearOfCells.js";
+import { ownData } from "../shared/ownData.js";
 import { setTranslations } from "../shared/words.js";
 import { App } from "./app.js";
 import type { Charts, ToHost, ToPage } from "./messages.js";
@@ -23,10 +24,8 @@ function start(): void {
 }
 
 function showOwn(app: App): void {
-  const text = document.getElementById("data")?.textContent.trim() ?? "";
-  if (!/^[\w+/]+=*$/u.test(text)) return; // nothing was put in
-  const charts = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text), (character) => character.charCodeAt(0)))) as Charts;
-  app.show(charts);
+  const charts = ownData() as Charts | undefined;
+  if (charts) app.show(charts);
 }
 
 start();

@@ -5,6 +5,7 @@
 
 import type { Finding } from "../../../shared_schema/generated/wire.js";
 import { hearOfCells } from "../shared/hearOfCells.js";
+import { bytesOf, ownData } from "../shared/ownData.js";
 import { setTranslations } from "../shared/words.js";
 import { App } from "./app.js";
 import { findHost } from "./wire/host.js";
@@ -39,25 +40,18 @@ function start(): void {
 }
 
 async function showOwn(app: App): Promise<void> {
-  const text = document.getElementById("data")?.textContent.trim() ?? "";
-  if (!/^[\w+/]+=*$/u.test(text)) {
+  const own = ownData() as Own | undefined;
+  if (!own) {
     await app.load([], [], "kernels");
     return;
   }
-  const { documents, findings, sources = {} } = JSON.parse(new TextDecoder().decode(bytes(text))) as Own;
+  const { documents, findings, sources = {} } = own;
   app.state.sources = sources;
   app.scenes.setFindings(findings.map(({ rule, severity, message, path, range, op, related = [] }) => ({ rule, severity, message, op: op ?? null, place: { path, range }, also: related })));
-  await app.load(documents.map(bytes), [], "kernels");
+  await app.load(documents.map(bytesOf), [], "kernels");
   const said = new URLSearchParams(location.hash.slice(1));
   const [graph, node] = [said.get("graph"), said.get("node")];
   if (graph !== null && node !== null) await app.following.goToNamed(graph, node);
-}
-
-function bytes(base64: string): ArrayBuffer {
-  const binary = atob(base64);
-  const array = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at += 1) array[at] = binary.charCodeAt(at);
-  return array.buffer;
 }
 
 start();

@@ -1,6 +1,6 @@
 /**
- * How people are told of a place in a file: all pages say it with these words. A notebook's cells are one text to the daemon; the extension says
- * which lines of it are which cell's, before it sends anything about them. In a browser nobody does, and lines are those of the text.
+ * How people are told of a place in a file: all pages say it with these words. A notebook's cells are one text to the daemon; whoever shows a page
+ * says which lines of it are which cell's, before it sends anything about them, and a page that stands alone has it among its data.
  */
 
 import type { Location } from "../../../shared_schema/generated/wire.js";
@@ -12,6 +12,17 @@ let known: readonly ShownCell[] = [];
 /** From now on these are the cells of notebooks. */
 export function showCells(cells: readonly ShownCell[]): void {
   known = cells;
+}
+
+/** The cells of which all that is shown was told. */
+export function knownCells(): readonly ShownCell[] {
+  return known;
+}
+
+/** What a line, from 0, is numbered beside the text: within its cell. */
+export function numberOfLine(path: string, line: number): number {
+  const start = { line, character: 0 };
+  return line - (cellOf({ path, range: { start, end: start } })?.start ?? 0) + 1;
 }
 
 /** `line 12`, or `cell 3, line 2`. */

@@ -41,6 +41,7 @@ from inductor_debug.capture.tensors.recorder import FailedOp
 from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.recording.ops import Frame
 from inductor_debug.rules.words.conflict_words import message_of, related_of
+from inductor_debug.source.notebooks.reading import place_in_words
 
 _NEEDS_VALUE = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
 _LIMITED = (UnsupportedFakeTensorException, UnsupportedOperatorException)
@@ -266,7 +267,7 @@ def where(frames: tuple[Frame, ...]) -> str:
     if index is None:
         return ""
     location = frames[index].location
-    return f"{location.path}:{location.range.start.line + 1}"
+    return place_in_words(location.path, location.path, location.range.start.line)
 
 
 def frames_of_error(error: BaseException, sources: SourceMap) -> tuple[Frame, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from inductor_debug_schema import ArtifactKind, ArtifactMade, Graph, GraphDocument, GraphNode, Stage
 
 from inductor_debug.artifacts.graph_columns import encode
+from inductor_debug.source.notebooks.reading import place_in_words
 
 GRAPH_MEDIA_TYPE = "application/vnd.inductor-debug.graph+msgpack"
 _KINDS = {
@@ -79,8 +80,8 @@ def _line(node: GraphNode) -> str:
     if node.module:
         comments.append(node.module)
     if node.place is not None:
-        start = node.place.range.start
-        comments.append(f"{node.place.path}:{start.line + 1}:{start.character + 1}")
+        path, start = node.place.path, node.place.range.start
+        comments.append(place_in_words(path, path, start.line, start.character))
     if node.forward:
         comments.append(f"backward of {', '.join(f'%{name}' for name in node.forward)}")
     comment = f"  # {', '.join(comments)}" if comments else ""

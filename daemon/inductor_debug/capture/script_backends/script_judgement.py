@@ -26,6 +26,7 @@ from inductor_debug.rules.judge import judge
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.registry import UnknownRuleError, constraints, find
 from inductor_debug.source.comments import ignores
+from inductor_debug.source.notebooks.reading import place_in_words
 
 Accelerator = str | os.PathLike[str] | Mapping[str, Any]
 Compiled = Callable[..., Any]
@@ -177,7 +178,7 @@ _warned: set[tuple[Any, ...]] = set()
 
 def _human_place(finding: Finding) -> str:
     start = finding.range.start
-    return f"{finding.path}:{start.line + 1}:{start.character + 1}"
+    return place_in_words(finding.path, finding.path, start.line, start.character)
 
 
 def _words(finding: Finding) -> str:

@@ -19,7 +19,14 @@ from inductor_debug.cli.support import console
 from inductor_debug.cli.support.console import InterruptedRunError
 from inductor_debug.cli.support.order_runner import perform_order
 from inductor_debug.cli.support.output import Output, OutputError, require_writable, write_whole
-from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
+from inductor_debug.cli.support.target_arguments import (
+    add_run_arguments,
+    add_subject,
+    line_in,
+    said,
+    said_line,
+    subject_of,
+)
 from inductor_debug.engine.orders.file_targets import FileTarget
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.orders.outcomes import failure
@@ -58,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_subject(parser)
     which = parser.add_argument_group("which failure")
     which.add_argument("--rule", default="", metavar="RULE", help="a finding of this rule")
-    which.add_argument("--line", type=_line, metavar="N", help="a finding at this line of the file")
+    which.add_argument("--line", type=said_line, metavar="N", help="a finding at this line (in a notebook CELL:LINE)")
     which.add_argument("--fingerprint", default="", metavar="HEX", help="the finding with this fingerprint")
     which.add_argument(
         "--backend",
@@ -126,7 +133,7 @@ class _Repro:
                 return None
         return order_for(
             rule=arguments.rule,
-            line=arguments.line,
+            line=line_in(arguments.line, self._subject) if arguments.line is not None else None,
             finding=finding,
             target=self._subject.target,
             backend=arguments.backend,
@@ -200,11 +207,3 @@ def _summary(document: ReproDocument, made: bool, path: str | None) -> str:
     where = f"{path}, " if path else ""
     text = f"{said}: {where}{document.nodes_before} nodes became {document.nodes_after} ({tried})"
     return text + (f"; the failure goes when {document.neighbour}" if document.neighbour else "")
-
-
-def _line(text: str) -> int:
-    """A line as people count them, as the rest of the program does."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("lines are counted from 1")
-    return number - 1

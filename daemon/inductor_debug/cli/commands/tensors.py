@@ -14,7 +14,7 @@ from inductor_debug.accelerators.profile import read_profile
 from inductor_debug.cli.support.console import CommandError
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
-from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
+from inductor_debug.cli.support.target_arguments import add_run_arguments, line_in, said, subject_of
 from inductor_debug.engine.live_tensors.line import KnownTimeline, Question, RanTimeline, line_tensors
 from inductor_debug.engine.orders.charting import MEMORY
 from inductor_debug.engine.orders.file_targets import FileTarget
@@ -35,6 +35,7 @@ examples:
   inductor-debug tensors model.py:42 --module layers.2        the time at which layers.2 runs it
   inductor-debug tensors model.py:42 --accelerator spyre      with the layout and the padding on the device
   inductor-debug tensors model.py::Net:42 --format json
+  inductor-debug tensors models.ipynb:4:7                     line 7 of the notebook's fourth cell
 
 The file may also be one that a target imports, where `--run FILE` names the file with the target.
 
@@ -42,12 +43,14 @@ exit codes: 0, or 2 where no run passes the line
 """
 FAILURES = (ConfigurationError, ProfileError)
 _EVERY_ROW = 1 << 30
-_PLACE = re.compile(r"(?P<subject>.+):(?P<line>\d+)")
+_PLACE = re.compile(r"(?P<subject>.+?):(?P<line>(?:\d+:)?[1-9]\d*)")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds all arguments."""
-    parser.add_argument("place", metavar="FILE[::TARGET]:LINE", help="a line of a Python file, counted from 1")
+    parser.add_argument(
+        "place", metavar="FILE[::TARGET]:LINE", help="a line of a Python file, from 1 (of a notebook CELL:LINE)"
+    )
     parser.add_argument("--call", metavar="N", type=int, default=1, help="which run of the line, from 1 (default: 1)")
     parser.add_argument("--module", metavar="PATH", default="", help="the run of the line in this module of the target")
     parser.add_argument("--run", metavar="FILE", help="the file whose targets are run (default: that of the line)")
@@ -90,13 +93,14 @@ def _asked(words: str) -> tuple[FileTarget, int]:
     """The file, target and zero-based line that `FILE[::TARGET]:LINE` names.
 
     Raises:
-        CommandError: there is no line in it.
+        CommandError: there is no line in it, or none in the file.
         PathError: there is no such file.
     """
     found = _PLACE.fullmatch(words)
-    if found is None or int(found["line"]) < 1:
+    if found is None:
         raise CommandError(f"{words}: name a line, as in model.py:42")
-    return subject_of(found["subject"]), int(found["line"]) - 1
+    subject = subject_of(found["subject"])
+    return subject, line_in(found["line"], subject)
 
 
 def _document(

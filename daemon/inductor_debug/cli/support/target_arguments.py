@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
 
 from inductor_debug.cli.support.check_arguments import add_allow, add_entries, said_of_entries
+from inductor_debug.cli.support.console import CommandError
 from inductor_debug.cli.support.file_arguments import PathError
 from inductor_debug.cli.support.running.run_arguments import add_python, located, seconds
 from inductor_debug.engine.orders.file_targets import FileTarget, FileTargetError, file_target
+from inductor_debug.source.notebooks.reading import cells_of, is_notebook, line_of
 
+_LINE = re.compile(r"(?:(?P<cell>[1-9]\d*):)?(?P<line>[1-9]\d*)")
 ARTIFACTS_HELP = "where to keep graphs and reports: cache, project, off, or a folder (default: cache)"
 
 
@@ -51,6 +55,36 @@ def said(arguments: argparse.Namespace, path: str) -> dict[str, Any]:
         "artifacts": arguments.artifacts,
         **said_of_entries(arguments, [path]),
     }
+
+
+def said_line(text: str) -> str:
+    """A line as people count them, `12`, or `4:7` for line 7 of a notebook's fourth cell; for argparse."""
+    if _LINE.fullmatch(text) is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no line: they are counted from 1 (in a notebook CELL:LINE)")
+    return text
+
+
+def line_in(words: str, subject: FileTarget) -> int:
+    """Where the line that was said stands in the text of a file, from 0.
+
+    Raises:
+        CommandError: the file has no such line, or is a notebook, whose lines nobody knows without their cells.
+    """
+    found = _LINE.fullmatch(words)
+    if found is None:
+        raise CommandError(f"line {words}: lines are counted from 1")
+    cell, line = found["cell"], int(found["line"])
+    if not is_notebook(subject.path):
+        if cell is not None:
+            raise CommandError(f"{subject.shown} is no notebook: name a line alone, as in {line}")
+        return line - 1
+    if cell is None:
+        raise CommandError(f"{subject.shown} is a notebook: name a line with its cell, as in 4:{line}")
+    at = line_of(subject.path, int(cell), line)
+    if at is None:
+        known = ", ".join(str(number) for number, _ in cells_of(subject.path)) or "none"
+        raise CommandError(f"{subject.shown} has no line {line} in a cell {cell} (cells with code: {known})")
+    return at
 
 
 def subject_of(words: str) -> FileTarget:

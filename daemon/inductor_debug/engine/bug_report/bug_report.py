@@ -40,6 +40,7 @@ from inductor_debug.engine.orders.reproducing import order_for, proved, refused
 from inductor_debug.engine.pool.asking_interpreters import DescribingError, ask_interpreter
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.rules.words.stage_names import stage_name
+from inductor_debug.source.notebooks.reading import place_in_words
 
 Perform = Callable[[Order], Awaitable[Performed]]
 Tell = Callable[[str], None]
@@ -320,8 +321,9 @@ def _reason(performed: Performed) -> str:
 
 def _told(finding: Finding) -> str:
     start = finding.range.start
-    lines = [f"{finding.path}:{start.line + 1}:{start.character + 1}: [{finding.rule}] {finding.message}"]
-    lines += [f"  {place.path}:{place.range.start.line + 1}: {place.message}" for place in finding.related]
+    where = place_in_words(finding.path, finding.path, start.line, start.character)
+    beside = [(place_in_words(one.path, one.path, one.range.start.line), one.message) for one in finding.related]
+    lines = [f"{where}: [{finding.rule}] {finding.message}", *(f"  {place}: {message}" for place, message in beside)]
     return "\n".join(lines)
 
 

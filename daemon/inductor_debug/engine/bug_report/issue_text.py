@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from inductor_debug_schema import BisectDocument, BisectRung, Finding, to_wire
 
 from inductor_debug.rules.words.stage_names import stage_name
+from inductor_debug.source.notebooks.reading import place_in_words
 
 _LONGEST_SCRIPT = 12_000
 """Characters of a script that an issue shows; a longer one is only in the zip."""
@@ -49,7 +50,7 @@ def _what(facts: Facts) -> str:
     start = finding.range.start
     lines = [
         f"- **rule**: `{finding.rule}` ({finding.severity.value})",
-        f"- **where**: `{os.path.basename(finding.path)}:{start.line + 1}:{start.character + 1}`",
+        f"- **where**: `{place_in_words(os.path.basename(finding.path), finding.path, start.line, start.character)}`",
         f"- **target**: `{finding.target or ', '.join(facts.targets)}`, stage `{stage_name(finding.stage)}`",
     ]
     if facts.accelerator:

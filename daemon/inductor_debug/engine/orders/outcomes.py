@@ -8,7 +8,7 @@ from inductor_debug_schema import Event, FileReport, FileStatus, Finding, Loaded
 
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.orders.orders import Performed
-from inductor_debug.source.notebooks.reading import line_in_words
+from inductor_debug.source.notebooks.reading import line_in_words, place_in_words
 
 NO_TARGET = (
     "nothing in it to compile: add a comment '# inductor-debug: inputs=(...)' above a model, "
@@ -74,4 +74,5 @@ def shortfall(report: FileReport) -> str:
 def _place(finding: Finding, path: str) -> str:
     line = finding.range.start.line
     here = finding.path == path
-    return f"{line_in_words(path, line)}: " if here else f"{os.path.basename(finding.path)}:{line + 1}: "
+    place = line_in_words(path, line) if here else place_in_words(os.path.basename(finding.path), finding.path, line)
+    return f"{place}: "

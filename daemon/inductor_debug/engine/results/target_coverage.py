@@ -26,7 +26,7 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.rules.words.untaken_words import summary_of
-from inductor_debug.source.notebooks.reading import line_in_words
+from inductor_debug.source.notebooks.reading import line_in_words, place_in_words
 
 ENDING_RULES = frozenset({"capture-error", "import-error"})
 """Rules of findings at which a target's run is over."""
@@ -146,4 +146,5 @@ def _place(at: Location | None, path: str) -> str:
     if at is None:
         return "its code"
     line = at.range.start.line
-    return line_in_words(path, line) if at.path == path else f"{os.path.basename(at.path)}:{line + 1}"
+    here = at.path == path
+    return line_in_words(path, line) if here else place_in_words(os.path.basename(at.path), at.path, line)

@@ -36,6 +36,8 @@ from inductor_debug_schema import (
 
 from inductor_debug.engine.orders.outcomes import reason
 from inductor_debug.engine.survey.survey_models import SurveyModel
+from inductor_debug.engine.text.source_files import read_source
+from inductor_debug.source.notebooks.reading import place_in_words, place_of
 from inductor_debug.source.source_text import SourceText
 
 _EXCERPT_LINES = 4
@@ -157,6 +159,7 @@ class SurveyRows:
 
     def _finding(self, finding: Finding, accelerators: list[str]) -> SurveyFinding:
         first = finding.range.start.line
+        place = place_of(finding.path, first)
         return SurveyFinding(
             rule=finding.rule,
             severity=finding.severity,
@@ -173,11 +176,14 @@ class SurveyRows:
             cause=finding.facts.breaks_by.value if isinstance(finding.facts, GraphBreak) else "",
             excerpt=self._excerpt(finding),
             excerpt_line=first,
+            cell=place.cell if place is not None else 0,
+            cell_line=place.line if place is not None else 0,
         )
 
     def _excerpt(self, finding: Finding) -> list[str]:
         if finding.path not in self._texts:
-            self._texts[finding.path] = SourceText.read(finding.path)
+            read = read_source(finding.path)
+            self._texts[finding.path] = SourceText(read) if isinstance(read, str) else None
         text = self._texts[finding.path]
         first, last = finding.range.start.line, finding.range.end.line
         lines = text.lines[first : min(last, first + _EXCERPT_LINES - 1) + 1] if text is not None else []
@@ -187,8 +193,9 @@ class SurveyRows:
         blamed = next(iter(document.blame), None)
         blame = ""
         if blamed is not None:
-            line = f":{blamed.range.start.line + 1}" if blamed.range is not None else ""
-            blame = f"{self._shown(blamed.path)}{line}: {blamed.op}" if blamed.path else blamed.op
+            shown, area = self._shown(blamed.path) if blamed.path else "", blamed.range
+            place = place_in_words(shown, blamed.path, area.start.line) if blamed.path and area is not None else shown
+            blame = f"{place}: {blamed.op}" if place else blamed.op
         ratios = [
             float(ratio)
             for tensor in (*document.outputs, *document.gradients)

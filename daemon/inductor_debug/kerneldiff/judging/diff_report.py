@@ -28,6 +28,7 @@ from inductor_debug_schema.answers.diff_document import Value
 from inductor_debug.artifacts.savable_report import SavableReport
 from inductor_debug.kerneldiff.metrics.comparison_config import number_for_json
 from inductor_debug.kerneldiff.metrics.metrics import Metrics, PassesWith, TensorComparison, value_for_json
+from inductor_debug.source.notebooks.reading import place_in_words
 
 SCHEMA = 1
 _MOST_NAMES = 12
@@ -333,7 +334,7 @@ def _ends(names: tuple[str, ...]) -> list[str]:
 
 
 def _where(place: Location) -> str:
-    return f"{place.path}:{place.range.start.line + 1}"
+    return place_in_words(place.path, place.path, place.range.start.line)
 
 
 def _ratio_for_json(ratio: float | None) -> Value:

@@ -10,11 +10,12 @@ from inductor_debug_schema import CompileTimeDocument, ExpressionTime, KernelTim
 from inductor_debug_schema.answers.memory_document import MemoryDocument
 from inductor_debug_schema.answers.roofline_document import RooflineDocument
 
-from inductor_debug.report.data_pages import page_with, with_names
+from inductor_debug.report.data_pages import cells_in, page_with, with_names
 from inductor_debug.traces.chrome_trace import own_function
 
 Shown = Callable[[str], str]
 """What to call the file at an absolute path."""
+_Charted = MemoryDocument | RooflineDocument | CompileTimeDocument | RunProfileDocument
 
 
 def memory_html(documents: Sequence[MemoryDocument], shown: Shown) -> str:
@@ -23,7 +24,7 @@ def memory_html(documents: Sequence[MemoryDocument], shown: Shown) -> str:
     Raises:
         PageError: this installation has no such page.
     """
-    return page_with("charts", {"kind": "memory", "documents": with_names(to_wire(list(documents)), shown)})
+    return _page("memory", documents, shown)
 
 
 def roofline_html(documents: Sequence[RooflineDocument], shown: Shown) -> str:
@@ -32,7 +33,7 @@ def roofline_html(documents: Sequence[RooflineDocument], shown: Shown) -> str:
     Raises:
         PageError: this installation has no such page.
     """
-    return page_with("charts", {"kind": "roofline", "documents": with_names(to_wire(list(documents)), shown)})
+    return _page("roofline", documents, shown)
 
 
 def compile_time_html(documents: Sequence[CompileTimeDocument], shown: Shown) -> str:
@@ -41,7 +42,7 @@ def compile_time_html(documents: Sequence[CompileTimeDocument], shown: Shown) ->
     Raises:
         PageError: this installation has no such page.
     """
-    return page_with("charts", {"kind": "compile-time", "documents": with_names(to_wire(list(documents)), shown)})
+    return _page("compile-time", documents, shown)
 
 
 def profile_html(documents: Sequence[RunProfileDocument], shown: Shown) -> str:
@@ -50,8 +51,13 @@ def profile_html(documents: Sequence[RunProfileDocument], shown: Shown) -> str:
     Raises:
         PageError: this installation has no such page.
     """
-    named = [_named(document, shown) for document in documents]
-    return page_with("charts", {"kind": "profile", "documents": with_names(to_wire(named), shown)})
+    return _page("profile", [_named(document, shown) for document in documents], shown)
+
+
+def _page(kind: str, documents: Sequence[_Charted], shown: Shown) -> str:
+    paths = [(one.cost if isinstance(one, RooflineDocument) else one).path for one in documents]
+    data = {"kind": kind, "documents": with_names(to_wire(list(documents)), shown), "cells": cells_in(paths, shown)}
+    return page_with("charts", data)
 
 
 def _named(document: RunProfileDocument, shown: Shown) -> RunProfileDocument:

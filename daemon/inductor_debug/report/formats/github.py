@@ -17,6 +17,7 @@ from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.run_report import CheckedFile, CheckResult, summary
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.unchecked_classes import coverage_line
+from inductor_debug.source.notebooks.reading import place_in_words
 
 PER_KIND = 10
 """How many annotations of a kind GitHub reads per step."""
@@ -113,8 +114,9 @@ class GithubReport:
         if len(findings) > _SUMMARY_ROWS:
             lines.append(f"\n{len(findings) - _SUMMARY_ROWS} more.")
         lines += [
-            f"\n- `{self._path(file.path)}:{target.line + 1}` {_cell(f'{target.name}: {remark(target)}')}"
+            f"\n- `{place}` {_cell(f'{target.name}: {remark(target)}')}"
             for file, target in _uncovered(result)[:_SUMMARY_ROWS]
+            for place in [place_in_words(self._path(file.path), file.path, target.line)]
         ]
         return "\n".join(lines) + "\n\n"
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from inductor_debug_schema import Graph, GraphDocument, GraphNode, NodeRole
 
+from inductor_debug.source.notebooks.reading import place_in_words
+
 _STUBS = frozenset({NodeRole.INPUT, NodeRole.PARAMETER, NodeRole.BUFFER, NodeRole.CONSTANT})
 
 
@@ -68,7 +70,7 @@ def _label(node: GraphNode) -> str:
 def _tooltip(node: GraphNode) -> str:
     if node.place is None:
         return node.module or node.name
-    return f"{node.place.path}:{node.place.range.start.line + 1}"
+    return place_in_words(node.place.path, node.place.path, node.place.range.start.line)
 
 
 def _quoted(text: str) -> str:

@@ -17,7 +17,7 @@ from inductor_debug_schema import (
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
 from inductor_debug.artifacts.graph_columns import encode
-from inductor_debug.report.data_pages import page_with, with_names
+from inductor_debug.report.data_pages import cells_in, page_with, with_names
 from inductor_debug.report.source_characters import ShownTexts
 
 SCHEMA = 1
@@ -52,6 +52,7 @@ def graph_html(
         "documents": [base64.b64encode(encode(_renamed(one, shown))).decode("ascii") for one in documents],
         "findings": with_names(to_wire(list(findings)), shown),
         "statistics": with_names(to_wire(list(statistics)), shown),
+        "cells": cells_in((document.path for document in documents), shown),
         "sources": {shown(path): text for path, text in sources.items()},
     }
     return page_with("graph", data)

@@ -15,6 +15,7 @@ from inductor_debug_schema import Graph, GraphDocument, GraphNode, NodeRole
 
 from inductor_debug.report.graphs.graph_dot import value_of
 from inductor_debug.rules.words.stage_names import stage_name
+from inductor_debug.source.notebooks.reading import place_in_words
 
 _STUBS = frozenset({NodeRole.INPUT, NodeRole.PARAMETER, NodeRole.BUFFER, NodeRole.CONSTANT})
 _WIDTH, _LINE, _PAD, _GAP_X, _GAP_Y = 220, 14, 6, 24, 40
@@ -119,7 +120,7 @@ def _edges(boxes: list[_Box]) -> Iterator[str]:
 
 def _drawn(box: _Box) -> str:
     place = box.node.place
-    where = f"{place.path}:{place.range.start.line + 1}" if place is not None else box.node.module
+    where = place_in_words(place.path, place.path, place.range.start.line) if place is not None else box.node.module
     texts = "".join(
         f'<text{"" if number == 0 else _FAINT} x="{box.x + _PAD:.0f}" y="{box.y + _LINE * (number + 1):.0f}">'
         f"{_escaped(line)}</text>"

@@ -35,6 +35,7 @@ from inductor_debug.report.survey.survey_columns import (
     speed_up,
 )
 from inductor_debug.report.survey.survey_summary import summary_of, versions_of
+from inductor_debug.source.notebooks.reading import CellPlace
 
 _PARTS = Path(__file__).with_name("page")
 _SCRIPTS = ("format.js", "charts.js", "table.js", "app.js")
@@ -267,13 +268,15 @@ def _finding(finding: SurveyFinding, several: bool) -> dict[str, Any]:
         last = end.character if at == end.line else len(line)
         marks.append([first, min(last, len(line))] if first < len(line) else None)
     count = f", {finding.count} ops" if finding.count > 1 else ""
+    cell = CellPlace(finding.cell, finding.cell_line) if finding.cell else None
+    place = f": {cell}" if cell is not None else f":{start.line + 1}:{start.character + 1}"
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
         "message": printable(finding.message),
-        "place": f"{finding.path}:{start.line + 1}:{start.character + 1}{count}",
+        "place": f"{finding.path}{place}{count}",
         "lines": [printable(line) for line in finding.excerpt],
-        "first": finding.excerpt_line,
+        "first": cell.line if cell is not None else finding.excerpt_line,
         "marks": marks,
         "on": f"on {', '.join(finding.accelerators)}" if several else "",
     }

@@ -11,6 +11,7 @@ from inductor_debug.report.accelerator_rows import rows_of
 from inductor_debug.report.cells import one_line, width_of
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Role, Styler, role_of
+from inductor_debug.source.notebooks.reading import place_in_words
 
 Row = tuple[str, list[str]]
 
@@ -66,7 +67,7 @@ class AcceleratorTable:
             yield styler.paint(f"{column.name}: {len(column.findings)} findings", Role.HEADING)
             for finding in column.findings:
                 start = finding.range.start
-                place = f"{self._places.shown(finding.path)}:{start.line + 1}:{start.character + 1}"
+                place = place_in_words(self._places.shown(finding.path), finding.path, start.line, start.character)
                 severity = styler.paint(finding.severity.value, role_of(finding.severity))
                 yield f"{one_line(place)}: {severity} {finding.rule}: {one_line(finding.message)}"
 

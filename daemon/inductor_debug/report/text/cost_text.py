@@ -42,7 +42,7 @@ class CostText:
         yield from _total(document)
         timed = document.run.total.seconds is not None
         yield from self._table("expression", [(self._expression(row), row.cost) for row in document.expressions], timed)
-        lines = [(f"{self._places.shown(row.path)}:{row.line + 1}", row.cost) for row in document.lines]
+        lines = [(self._places.at(row.path, row.line), row.cost) for row in document.lines]
         yield from self._table("line", lines, timed)
         yield from self._table("module, with all in it", _alike(document.modules), timed)
         yield from self._table("operator", [(row.op, row.cost) for row in document.operators], timed)

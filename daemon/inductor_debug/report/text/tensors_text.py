@@ -8,6 +8,7 @@ from inductor_debug.report.cells import printable, shortened, width_of
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.source.notebooks.reading import line_in_words
 
 _COLUMNS = ("", "tensor", "dimensions", "type", "bytes", "on the device", "made by", "read by")
 _DEVICE = _COLUMNS.index("on the device")
@@ -30,13 +31,13 @@ def tensors_text(document: LineTensors, places: FileNames, styler: Styler) -> st
 
 
 def _head(document: LineTensors, places: FileNames) -> str:
-    where = f"{places.shown(document.path)}:{document.line + 1}"
+    where = places.at(document.path, document.line)
     time = f", call {document.call + 1} of {document.calls}" if document.calls > 1 else ""
     module = f" in {document.module}" if document.module else ""
     between = (
         ""
         if document.start_line <= document.line <= document.end_line
-        else (f" (after line {document.start_line + 1})")
+        else f" (after {line_in_words(document.path, document.start_line)})"
     )
     return printable(f"{where}{between}: {document.target}, {document.function}{module}{time}")
 

@@ -28,6 +28,7 @@ from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.words.break_words import details_of
 from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug.rules.words.untaken_words import sentence_of
+from inductor_debug.source.notebooks.reading import place_in_words
 
 _FEW = 4
 """Related places shown without `--verbose`."""
@@ -173,7 +174,7 @@ class TextReport:
             return head + "\n"
         rows = [("target", "stage", "state", "graphs", "ops", "breaks", "seconds")]
         for target in file.report.targets:
-            rows += _stage_rows(target)
+            rows += _stage_rows(target, file.report.path)
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         lines = [head]
         for index, row in enumerate(rows):
@@ -241,8 +242,8 @@ def describe(finding: Finding) -> str:
     return printable(", ".join(parts).replace(", in ", " in "))
 
 
-def _stage_rows(target: TargetReport) -> list[tuple[str, str, str, str, str, str, str]]:
-    name = f"{target.name}:{target.line + 1}"
+def _stage_rows(target: TargetReport, path: str) -> list[tuple[str, str, str, str, str, str, str]]:
+    name = place_in_words(target.name, path, target.line)
     if not target.stages:
         return [(name, "-", "-", "", "", "", "")]
     return [

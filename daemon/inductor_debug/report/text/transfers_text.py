@@ -52,7 +52,7 @@ def _change(transfer: TransferRow, places: FileNames, styler: Styler) -> list[st
         words += f"; {example.before} at {example.index} becomes {example.after}"
     lines = ["", *wrapped(words, "", "  ")]
     if transfer.path is not None and transfer.line is not None:
-        lines.append(styler.paint(f"  {printable(places.shown(transfer.path))}:{transfer.line + 1}", Role.PLACE))
+        lines.append(styler.paint(f"  {printable(places.at(transfer.path, transfer.line))}", Role.PLACE))
     return lines
 
 

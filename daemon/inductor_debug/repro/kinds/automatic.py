@@ -23,6 +23,7 @@ from inductor_debug.repro.kinds.looks import RecordingLook
 from inductor_debug.repro.program.value_names import file_name
 from inductor_debug.repro.script.reproducer import NotReproducibleError
 from inductor_debug.repro.script.writing import Header
+from inductor_debug.source.notebooks.reading import place_in_words
 from inductor_debug.system.clean_process import prove_all
 
 MOST = 3
@@ -68,7 +69,7 @@ def _script(recorded: GraphRecording, profile: Profile, finding: Finding, note: 
     start = finding.range.start
     text = recorded.sources.text(finding.path)
     line = text.lines[start.line].strip() if text is not None and start.line < len(text.lines) else ""
-    place = f"{os.path.basename(finding.path)}:{start.line + 1}:{start.character + 1}"
+    place = place_in_words(os.path.basename(finding.path), finding.path, start.line, start.character)
     header = Header(f"[{finding.rule}] {finding.message}", place, line, finding.target, [note] if note else [])
     look = RecordingLook([finding], recorded.recording, profile, recorded.fallback)
     try:

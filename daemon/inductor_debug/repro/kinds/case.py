@@ -19,6 +19,7 @@ from inductor_debug.capture.targets.target_builder import Load, TargetBuilder
 from inductor_debug.repro.kinds.selecting import WantedFinding
 from inductor_debug.repro.script.reproducer import Reproducer
 from inductor_debug.repro.script.writing import Header
+from inductor_debug.source.notebooks.reading import place_in_words
 
 
 @dataclass(frozen=True)
@@ -55,5 +56,5 @@ class Case:
             shown = os.path.basename(finding.path)
         text = self.sources.text(finding.path)
         line = text.lines[start.line].strip() if text is not None and start.line < len(text.lines) else ""
-        place = f"{shown}:{start.line + 1}:{start.character + 1}"
+        place = place_in_words(shown, finding.path, start.line, start.character)
         return Header(f"[{finding.rule}] {finding.message}", place, line, self.target.name)

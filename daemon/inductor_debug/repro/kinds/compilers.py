@@ -24,6 +24,7 @@ from inductor_debug.repro.kinds.case import Case
 from inductor_debug.repro.program.value_names import file_name
 from inductor_debug.repro.script.reproducer import NotReproducibleError, Reproducer
 from inductor_debug.repro.script.writing import Header
+from inductor_debug.source.notebooks.reading import place_in_words
 
 _OF_STAGES = {Stage.AOT: "aot_eager", Stage.INDUCTOR: "inductor"}
 """What compiles in the stages that come after the capture."""
@@ -61,7 +62,8 @@ def shown_by(backend: str, case: Case) -> Reproducer | None:
     if isinstance(real, str):
         raise NotReproducibleError(real)
     where = real.location
-    header = Header("", f"{os.path.basename(where.path)}:{where.range.start.line + 1}", "", real.name)
+    place = place_in_words(os.path.basename(where.path), where.path, where.range.start.line)
+    header = Header("", place, "", real.name)
     remembered = Path(case.task.memo) if case.task.memo else None
     if numbers is None:
         named = named_in_script(backend, own, case.load, case.sources)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from inductor_debug_schema import Finding, Range, ReproTask
 
+from inductor_debug.source.notebooks.reading import line_in_words
+
 
 @dataclass(frozen=True)
 class WantedFinding:
@@ -36,7 +38,7 @@ class WantedFinding:
         """For sentences: `rule dtype at line 12`."""
         said = [f"rule {self.rule}"] if self.rule else []
         line = self.line if self.line is not None else self.range.start.line if self.range else None
-        said += [f"line {line + 1}"] if line is not None else []
+        said += [line_in_words(self.path, line)] if line is not None else []
         return " at ".join(said) or "any rule"
 
     def fits(self, finding: Finding) -> bool:

@@ -18,6 +18,7 @@ from inductor_debug.repro.program.program import CodeText, Input, Program, Progr
 from inductor_debug.repro.program.symbol_numbers import SymbolNumbers
 from inductor_debug.repro.program.value_names import ValueNames
 from inductor_debug.rules.recording.ops import Frame, Op, Origin, Recording, TensorArgument, TensorMeta
+from inductor_debug.source.notebooks.reading import place_in_words
 
 _DTYPES = {str(value).removeprefix("torch.") for value in vars(torch).values() if isinstance(value, torch.dtype)}
 _LAYOUTS = ("strided", "sparse_coo", "sparse_csr", "_mkldnn", "jagged")
@@ -195,6 +196,6 @@ def _place(frames: tuple[Frame, ...]) -> str:
     """`model.py:12`, of the innermost frame in the project."""
     for frame in frames:
         if frame.in_project:
-            path = frame.location.path.replace("\\", "/").rsplit("/", 1)[-1]
-            return f"{path}:{frame.location.range.start.line + 1}"
+            path = frame.location.path
+            return place_in_words(path.replace("\\", "/").rsplit("/", 1)[-1], path, frame.location.range.start.line)
     return ""

@@ -18,6 +18,7 @@ from inductor_debug_schema.answers.guards_document import (
 
 from inductor_debug.artifacts.savable_report import SavableReport
 from inductor_debug.rules.amounts import counted
+from inductor_debug.source.notebooks.reading import place_in_words
 
 SCHEMA = 1
 Placed = Union[GuardedGraph, GraphGuard, GraphEnd, FailedGuard, EagerCode]
@@ -151,7 +152,7 @@ def _at(item: Placed, shown: Callable[[str], str]) -> str:
     if item.path is None or item.range is None:
         return ""
     start = item.range.start
-    return f" at {shown(item.path)}:{start.line + 1}:{start.character + 1}"
+    return f" at {place_in_words(shown(item.path), item.path, start.line, start.character)}"
 
 
 def _plain(value: Any) -> Any:

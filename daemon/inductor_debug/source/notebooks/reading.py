@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from inductor_debug_schema import Range
+from inductor_debug_schema import CellStart, Range
 
 from inductor_debug.source.notebooks.magics import python_of
 
@@ -97,10 +97,28 @@ def open_as(path: str, notebook: Notebook | None) -> None:
         _OPEN[path] = notebook
 
 
+def open_cells(path: str, text: str, cells: Sequence[CellStart]) -> None:
+    """The same of a text whose cells begin at certain lines; without cells nothing is said of the file at `path`."""
+    if cells:
+        starts, numbers = zip(*((cell.line, cell.number) for cell in cells), strict=True)
+        open_as(path, Notebook(text, starts, numbers))
+
+
 def line_in_words(path: str, line: int) -> str:
     """`line 12` for a line of a file's text (from 0), `cell 4, line 7` where the file is a notebook."""
     place = place_of(path, line)
     return str(place) if place is not None else f"line {line + 1}"
+
+
+def place_in_words(shown: str, path: str, line: int, character: int | None = None) -> str:
+    """`model.py:12`, `model.py:12:9` or `models.ipynb: cell 4, line 7`, of a place counted from 0.
+
+    Whoever names a line beside its file does it by this; `shown` is what the file is called there.
+    """
+    place = place_of(path, line)
+    if place is not None:
+        return f"{shown}: {place}"
+    return f"{shown}:{line + 1}" if character is None else f"{shown}:{line + 1}:{character + 1}"
 
 
 def lines_in_words(path: str, areas: Iterable[Range]) -> str:
@@ -126,10 +144,26 @@ def place_of(path: str, line: int) -> CellPlace | None:
     return notebook.place(line) if notebook is not None else None
 
 
+def line_of(path: str, cell: int, line: int) -> int | None:
+    """Where a line of a cell, both as people count them, stands in the text; None where there is no such line."""
+    areas = (area for area in cell_areas(path) if area["number"] == cell and 0 < line <= area["lines"])
+    return next((area["start"] + line - 1 for area in areas), None)
+
+
 def cells_of(path: str) -> list[tuple[int, int]]:
     """The number of each code cell and the line (from 0) at which it begins in the text; none in other files."""
     notebook = _notebook_at(path)
     return list(zip(notebook.numbers, notebook.starts, strict=True)) if notebook is not None else []
+
+
+def cell_areas(path: str) -> list[dict[str, int]]:
+    """The same for pages: `number`, `start` and how many `lines` each cell has."""
+    notebook = _notebook_at(path)
+    if notebook is None:
+        return []
+    ends = (*notebook.starts[1:], notebook.text.count("\n"))
+    areas = zip(notebook.numbers, notebook.starts, ends, strict=True)
+    return [{"number": number, "start": start, "lines": end - start} for number, start, end in areas if number]
 
 
 def _notebook_at(path: str) -> Notebook | None:

@@ -3,7 +3,7 @@
 import type { Kernel, Listing, Location } from "../../../../shared_schema/generated/wire.js";
 import type { Whole } from "../model/specs.js";
 import { button, element, iconButton } from "../../shared/dom.js";
-import { lineText } from "../../shared/places.js";
+import { lineText, numberOfLine } from "../../shared/places.js";
 import { buildView } from "./buildView.js";
 import { unfusedView } from "./unfusedView.js";
 import { highlight, type Token } from "../../shared/highlight.js";
@@ -157,9 +157,10 @@ export class CodeView {
     const first = Math.max(0, Math.floor(this.body.scrollTop / LINE) - 10);
     const last = Math.min(this.tokens.length, first + Math.ceil(this.body.clientHeight / LINE) + 20);
     const rows: HTMLElement[] = [];
+    const path = this.texts[this.current]?.path ?? "";
     for (let line = first; line < last; line += 1) {
       const place = this.linked.get(line);
-      const number = element("span", { class: "number" }, String(line + 1));
+      const number = element("span", { class: "number" }, String(numberOfLine(path, line)));
       const row = element("div", { class: ["line", this.lit.has(line) && "lit", place && "linked"].filter(Boolean).join(" "), "data-line": line, title: place ? t("Go to {0} of the source", lineText(place)) : undefined }, number);
       for (const { kind, text } of this.tokens[line] ?? []) row.append(kind === "plain" ? text : element("span", { class: `token-${kind}` }, text));
       row.style.top = `${line * LINE}px`;

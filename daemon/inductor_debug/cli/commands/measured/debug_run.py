@@ -12,8 +12,7 @@ from inductor_debug_schema.answers.debug_document import DebugStop
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.order_runner import perform_order
-from inductor_debug.cli.support.running.run_arguments import count
-from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
+from inductor_debug.cli.support.target_arguments import add_run_arguments, line_in, said, said_line, subject_of
 from inductor_debug.engine.orders.debugging import (
     DebugFolder,
     DebugFolderError,
@@ -37,6 +36,7 @@ EPILOG = """\
 examples:
   inductor-debug debug model.py::Net                 files in debug_artifacts/debug, and "Run and Debug" knows them
   inductor-debug debug model.py::Net --line 25       and where to stop for what line 25 computes
+  inductor-debug debug models.ipynb --line 4:7       line 7 of the notebook's fourth cell
   inductor-debug debug model.py::Net -o stepping --no-launch
   python -m pdb debug_artifacts/debug/model-Net/run.py
 
@@ -51,8 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--line",
         metavar="N",
-        type=count,
-        help="run to what this line of the file computes: only its compiled values are made, in a large model as well",
+        type=said_line,
+        help="run to what this line of the file computes (in a notebook CELL:LINE): only its compiled values are made, "
+        "in a large model as well",
     )
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="where the files go (default: debug_artifacts/debug/FILE-TARGET)"
@@ -65,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Writes the files of every target that is meant; returns the exit code."""
     subject = subject_of(arguments.subject)
-    line = arguments.line - 1 if arguments.line else None
+    line = line_in(arguments.line, subject) if arguments.line is not None else None
     order = debug_order(line=line, timeout=arguments.timeout)
     done = perform_order(subject, order, said(arguments, subject.path), quiet=arguments.quiet)
     documents = done.performed.documents(DebugDocument)
