@@ -9,6 +9,7 @@ import type { PageState } from "../../webview/shared/state.js";
 import { readWritten } from "../../webview/shared/wire.js";
 import { carryOutIn, messageOf, type Order, reasonOf } from "../orders/orders.js";
 import { PageTab } from "../pages/pageTab.js";
+import { heatOfCharts } from "./chartHeat.js";
 import type { Context } from "../services/context.js";
 import type { About } from "../services/activePages.js";
 
@@ -71,6 +72,7 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
 
   override dispose(): void {
     this.running?.cancel();
+    this.context.overlays.set(this, undefined);
     super.dispose();
   }
 
@@ -98,8 +100,10 @@ export class ChartPanel extends PageTab<Heard, ToPage> {
       await this.send({ type: "charts", charts: this.charts });
       const early = answer.reason ?? answer.notes.join(" ");
       this.tell({ kind: "shown", note: answer.reason == null ? early : t("As far as it came: {0}", early) });
+      this.context.overlays.set(this, heatOfCharts(this.charts));
     } else if (this.lacksAccelerator) {
       this.charts = undefined;
+      this.context.overlays.set(this, undefined);
       this.tell({ kind: "empty", why: reasonOf(answer) });
     } else this.tell({ kind: "failed", what, why: reasonOf(answer), place: answer.place ?? undefined });
   }

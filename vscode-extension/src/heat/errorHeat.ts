@@ -1,17 +1,17 @@
 /**
- * Heat on lines: how much larger their errors are than was to be expected, as the last comparison of the file has measured it, or what a graph
- * page draws (bytes, operations, bounds). The setting `inductorDebug.heat` switches it on and off, and so do the command and the item in the status
+ * Heat on lines: how much larger their errors are than was to be expected, as the last comparison of the file has measured it, or what a page
+ * of a graph or a chart draws (bytes, operations, bounds, seconds of compiling or of a step). The setting `inductorDebug.heat` switches it on and off, and so do the command and the item in the status
  * bar, whose tooltip is the legend. Lines keep theirs when others are edited, and lose it when they are edited themselves.
  */
 
 import * as vscode from "vscode";
 
 import { ERROR_RANGES, SHARE_RANGES, SIGNS } from "../../webview/shared/heat.js";
-import type { Metric } from "../../webview/graph/looks/colours.js";
 import type { Context } from "../services/context.js";
 import { afterEdit, type HeatLine, heatOf } from "./lines.js";
 import { levelStyles } from "./styles.js";
 import type { Comparison } from "../services/comparisons.js";
+import type { HeatMetric } from "../services/overlays.js";
 
 const { t } = vscode.l10n;
 const SETTING = "heat.enabled";
@@ -19,7 +19,7 @@ const SETTING = "heat.enabled";
 /** The heat of a file, and what it is of. */
 interface Known {
   readonly lines: readonly HeatLine[];
-  readonly metric: Metric;
+  readonly metric: HeatMetric;
   /** What was measured, in words: the backend, or the target of the graph. */
   readonly of: string;
 }
@@ -70,7 +70,7 @@ export function activate(context: Context): void {
     const on = !isOn();
     await vscode.workspace.getConfiguration("inductorDebug").update(SETTING, on, vscode.ConfigurationTarget.Global);
     const document = vscode.window.activeTextEditor?.document;
-    if (on && document && !knownOf(document)) context.notifications.answer(t("Heat is on: compare a target of this file, or choose a heat in its graph, to see it."));
+    if (on && document && !knownOf(document)) context.notifications.answer(t("Heat is on: compare a target of this file, choose a heat in its graph, or show its compile time, to see it."));
     else if (!on) vscode.window.setStatusBarMessage(t("Heat is off."), 4000);
   };
   const moved = (known: Map<string, Known>, { document, contentChanges }: vscode.TextDocumentChangeEvent): boolean => {
@@ -104,7 +104,7 @@ function isOn(): boolean {
   return vscode.workspace.getConfiguration("inductorDebug").get<boolean>(SETTING, true);
 }
 
-function titleOf(metric: Metric): string {
+function titleOf(metric: HeatMetric): string {
   switch (metric) {
     case "error":
       return t("Error heat");
@@ -114,10 +114,14 @@ function titleOf(metric: Metric): string {
       return t("Heat: FLOPs");
     case "bound":
       return t("Heat: bound");
+    case "compile-time":
+      return t("Heat: compile time");
+    case "measured-time":
+      return t("Heat: measured time");
   }
 }
 
-function meaningOf(metric: Metric): string {
+function meaningOf(metric: HeatMetric): string {
   switch (metric) {
     case "error":
       return t("The largest error on the line, as a multiple of the error to expect in this precision. Nothing is hot in a comparison that passes.");
@@ -127,6 +131,10 @@ function meaningOf(metric: Metric): string {
       return t("Floating-point operations of the line, as a part of all in the graph.");
     case "bound":
       return t("Time that the line takes at least on the accelerator, as a part of all in the graph: a lower bound, no prediction.");
+    case "compile-time":
+      return t("Time that compiling the line's expressions takes, as a part of all that compiling the target takes.");
+    case "measured-time":
+      return t("Time that kernels and operators of the line took in a step, as a part of the step.");
   }
 }
 
