@@ -2,11 +2,12 @@
 // its own: VS Code loads what the window waits for, and the client while the daemon starts.
 
 import { build } from "esbuild";
-import { statSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { writePages } from "./pages.mjs";
+import { NOTICES, Packages } from "./notices.mjs";
+import { pagePackages, writePages } from "./pages.mjs";
 
 const HERE = join(dirname(fileURLToPath(import.meta.url)), "..");
 const OUT = join(HERE, "out");
@@ -17,9 +18,10 @@ const FILES = [
   { name: "connection.js", source: "src/server/connection.ts", largest: 460_000, banner: "" },
 ];
 
+const packages = new Packages();
 for (const { name, source, largest, banner } of FILES) {
   const outfile = join(OUT, name);
-  await build({
+  const { metafile } = await build({
     absWorkingDir: HERE,
     entryPoints: [source],
     outfile,
@@ -35,7 +37,9 @@ for (const { name, source, largest, banner } of FILES) {
     banner: { js: banner },
     legalComments: "none",
     logLevel: "warning",
+    metafile: true,
   });
+  packages.add(metafile, HERE);
   const { size } = statSync(outfile);
   console.log(`out/${name}: ${size} bytes`);
   if (size > largest && !DEBUG) {
@@ -44,3 +48,6 @@ for (const { name, source, largest, banner } of FILES) {
   }
 }
 await writePages();
+const head = `This extension has code of others in it, under these licences, beside Python libraries, whose licences are with them in
+bundled/libraries/*.dist-info/licenses.`;
+writeFileSync(join(OUT, NOTICES), packages.and(pagePackages).notices(head));

@@ -1,12 +1,14 @@
 // Bundles the pages: `out/graph.js`, `out/kerneldiff.js`, `out/order.js`, `out/tensors.js`, `out/sizes.js`, `out/charts.js` and their `.css` for the webviews, and what the daemon
 // has for browsers (`daemon/inductor_debug/report/pages/`, committed; `--check` says when they are stale): one HTML file for each page, some of which it puts data into, the page of
-// `inductor-debug ui` around them, and the host that pages have in there (`frame.js` and `.css`).
+// `inductor-debug ui` around them, the host that pages have in there (`frame.js` and `.css`), and the licences of what others wrote of all that.
 
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { NOTICES, Packages } from "./notices.mjs";
 
 const EXTENSION = join(dirname(fileURLToPath(import.meta.url)), "..");
 const OUT = join(EXTENSION, "out");
@@ -20,12 +22,16 @@ const LARGEST_TENSORS = 40_000;
 const LARGEST_SIZES = 30_000;
 const LARGEST_BROWSER = 60_000;
 const LARGEST_FRAME = 10_000;
+const LARGEST_NOTICES = 20_000;
+/** Of others, in the pages. */
+export const pagePackages = new Packages();
 
 async function bundle(entry, options = {}) {
   const result = await build({
     absWorkingDir: EXTENSION, entryPoints: [entry], bundle: true, write: false, minify: true, target: "es2022", charset: "utf8",
-    format: "iife", legalComments: "none", logLevel: "warning", ...options,
+    format: "iife", legalComments: "none", logLevel: "warning", metafile: true, ...options,
   });
+  pagePackages.add(result.metafile, EXTENSION);
   return result.outputFiles[0].text.trim();
 }
 
@@ -71,7 +77,7 @@ async function ofDaemon() {
     return { name: `${given.name}.html`, text: made.html, largest, made };
   };
   const graph = await pages();
-  return [
+  const made = [
     { name: "graph.html", text: graph.html, largest: LARGEST, made: graph },
     await paged({ name: "charts", title: "Charts", module: "charts/charts_html.py" }, LARGEST_CHARTS),
     await paged({ name: "kerneldiff", title: "KernelDiff", module: "../web/page_frames.py" }, LARGEST_KERNELDIFF),
@@ -80,6 +86,7 @@ async function ofDaemon() {
     { name: "frame.js", text: harmless(await bundle("webview/browser/frame.ts")), largest: LARGEST_FRAME },
     { name: "frame.css", text: await bundle("webview/browser/frame.css", { format: undefined }), largest: LARGEST_FRAME },
   ];
+  return [...made, { name: NOTICES, text: pagePackages.notices("These pages have code of others in them, under these licences."), largest: LARGEST_NOTICES }];
 }
 
 /** Writes all of them, and holds them to their size. */
