@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from inductor_debug.engine.pool import supervisor
+from inductor_debug.engine.pool import fork_link, spare_source, supervisor
 from inductor_debug.engine.pool.launch import WorkerEntry
 from inductor_debug.engine.pool.supervisor import JobOutcome
 from worker_pools import FAKE, Started, alive, all_gone, make_pool, notes, processes_of, request, run, until
@@ -73,6 +73,20 @@ async def test_an_interpreter_that_breaks_is_told_with_its_last_words(
     await pool.close()
     assert end.outcome is JobOutcome.START_FAILED
     assert told in end.detail
+
+
+@BOTH
+async def test_an_interpreter_that_takes_too_long_is_told_with_what_may_be_the_reason(
+    tmp_path: Path, fork: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (fork_link, spare_source):
+        monkeypatch.setattr(module, "START_SECONDS", 0.2)
+    pool = make_pool(tmp_path, fork=fork, interpreter=fake_interpreter(tmp_path, "exec sleep 600"))
+    end, _ = await run(pool, "nothing")
+    await pool.close()
+    assert end.outcome is JobOutcome.START_FAILED
+    assert "was not ready within 3 minutes and was stopped: the first import of a torch" in end.detail
+    assert end.detail.endswith("Check again when it has calmed down.")
 
 
 @BOTH

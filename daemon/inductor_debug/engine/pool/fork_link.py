@@ -76,7 +76,10 @@ class ForkServerLink:
         link = cls(process, ours, output)
         try:
             await asyncio.wait_for(asyncio.shield(link.greeting), START_SECONDS)
-        except (ServerLostError, asyncio.TimeoutError):
+        except asyncio.TimeoutError:
+            await link.close()
+            raise launch.late() from None
+        except ServerLostError:
             raise launch.died(await link.close(), output.tail()) from None
         except BaseException:
             await link.close()

@@ -86,6 +86,13 @@ class Launch:
         reason = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be run ({error.strerror})"
         return StartFailedError(f"the interpreter {self.interpreter} {reason}; choose another interpreter")
 
+    def late(self) -> StartFailedError:
+        """What to say when the process was stopped because it took too long until it was ready."""
+        return StartFailedError(
+            f"{self.interpreter} was not ready within {START_SECONDS / 60:.0f} minutes and was stopped: the first "
+            "import of a torch that is new here, or a machine that does much else. Check again when it has calmed down."
+        )
+
     def died(self, status: int | None, output: str) -> StartFailedError:
         """What to say when the process ended, or broke the protocol, before it was ready.
 

@@ -90,7 +90,9 @@ class SpareSource:
         """Waits until the process is warm."""
         try:
             message = await asyncio.wait_for(worker.channel.receive(), START_SECONDS)
-        except (FrameError, asyncio.TimeoutError):
+        except asyncio.TimeoutError:
+            raise self._launch.late() from None
+        except FrameError:
             message = None
         if message is None or message.get("kind") != MessageKind.READY.value:
             with contextlib.suppress(asyncio.TimeoutError):
