@@ -37,6 +37,10 @@ def test_readme_promises_what_is_tried() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"your torch ({TORCH[0]} to {TORCH[-1]})" in readme
     assert f"a Python from {PYTHON[0]} to {PYTHON[-1]}" in readme
+    questions = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
+    assert f"torch {TORCH[0]} to {TORCH[-1]} and Python {PYTHON[0]} to {PYTHON[-1]} are tried" in questions
+    extension = (ROOT / "vscode-extension" / "README.md").read_text(encoding="utf-8")
+    assert f"needs torch {TORCH[0]} to {TORCH[-1]} and nothing else" in extension
 
 
 def test_the_extension_installs_a_torch_that_was_tried() -> None:

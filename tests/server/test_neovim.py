@@ -1,0 +1,91 @@
+"""README's recipe for Neovim, run as it stands by a real Neovim, where one is on the path."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from server_harness import PATIENCE
+
+pytestmark = pytest.mark.torch
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+OLDEST = (0, 11)
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x):
+        '😀'; y = self.linear(x.flatten())
+        return y
+
+
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+TELLING = """
+vim.api.nvim_create_autocmd('DiagnosticChanged', { callback = function(said)
+  local found = vim.diagnostic.get(said.buf)
+  if #found == 0 then return end
+  local at = { line = found[1].lnum, character = 24 }
+  local asked = { textDocument = vim.lsp.util.make_text_document_params(said.buf), position = at }
+  local hovers = vim.lsp.buf_request_sync(said.buf, 'textDocument/hover', asked, 20000)
+  local file = assert(io.open(vim.env.TOLD, 'w'))
+  file:write(vim.json.encode({ found = found, hovers = hovers }))
+  file:close()
+  vim.schedule(function() vim.cmd('qa!') end)
+end })
+"""
+"""Writes down what the editor has once it has something, and what it shows under the cursor there; and ends."""
+
+
+def neovim() -> str:
+    """A Neovim that knows `vim.lsp.config`; most distributions have older ones, so a machine without is no failure."""
+    program = shutil.which("nvim")
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout if program else ""
+    version = re.match(r"NVIM v(\d+)\.(\d+)", said)
+    if program is None or version is None or (int(version[1]), int(version[2])) < OLDEST:
+        pytest.skip("there is no Neovim of 0.11 or newer on the path")
+    return program
+
+
+def test_the_recipe_shows_findings_and_hovers(tmp_path: Path) -> None:
+    program = neovim()
+    [recipe] = re.findall(r"^Neovim .*?```lua\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    configuration = tmp_path / "configuration" / "nvim" / "init.lua"
+    configuration.parent.mkdir(parents=True)
+    configuration.write_text(recipe + TELLING, encoding="utf-8")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "pyproject.toml").touch()
+    (project / "model.py").write_text(MODEL, encoding="utf-8")
+    told = tmp_path / "told.json"
+    environment = {
+        **os.environ,
+        **{f"XDG_{kind}_HOME": str(tmp_path / kind.lower()) for kind in ("CACHE", "DATA", "STATE")},
+        "XDG_CONFIG_HOME": str(tmp_path / "configuration"),
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+        "TOLD": str(told),
+    }
+    words = [program, "--headless", "model.py"]
+    subprocess.run(words, cwd=project, env=environment, stdin=subprocess.DEVNULL, timeout=PATIENCE * 6, check=True)
+    said = json.loads(told.read_text(encoding="utf-8"))
+    [finding] = said["found"]
+    assert (finding["source"], finding["code"]) == ("inductor-debug", "capture-error")
+    line = MODEL.splitlines()[finding["lnum"]]
+    # Neovim counts bytes; the emoji before it has four, and is two characters on the wire.
+    assert line.encode()[finding["col"] : finding["end_col"]].decode() == "self.linear(x.flatten())"
+    [hover] = said["hovers"]
+    assert "x.flatten()" in hover["result"]["contents"]["value"]
