@@ -66,6 +66,31 @@ def test_json_beside_the_file_is_read_and_a_broken_file_is_passed_over(tmp_path:
     assert "Net was built with c.json." in job.stages[0].report.notes
 
 
+KEYED = """
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        extra = cfg["model"]["extra"]
+        if len(extra["widths"]) != extra["branches"]:
+            raise ValueError("widths and branches")
+        self.layers = nn.ModuleList(nn.Linear(extra["width"], width) for width in extra["widths"])
+
+    def forward(self, x):
+        return [layer(x) for layer in self.layers]
+"""
+
+
+def test_a_plain_dict_is_taken_from_a_file_of_any_folder_of_the_project(tmp_path: Path) -> None:
+    needed.library("yaml")
+    text = "name: net\nmodel:\n  extra: {branches: 4, width: 24, widths: [1, 2, 3, 4]}\n"
+    write(tmp_path, lib__models__net_dot_py=KEYED, experiments__one__net_dot_yaml=text, pyproject_dot_toml="")
+    job = analyze(tmp_path / "lib" / "models" / "net.py", stages=(Stage.PREVIEW,), accelerator="none", root=tmp_path)
+    assert inputs_of(job) == "(torch.randn(2, 24),)"
+    assert "Net was built with experiments/one/net.yaml." in job.stages[0].report.notes
+
+
 DICT = """
 from torch import nn
 from settings import Settings

@@ -45,8 +45,78 @@ GATED = """
             return x * self.first(x) + self.gates(x).chunk(2, 1)[0]
 """
 
+BRANCHED = """
+    from torch import nn
 
-@pytest.mark.parametrize("text", [TIED, GATED], ids=["a list and a number", "a residual"])
+    class Branched(nn.Module):
+        def __init__(self, num_branches, widths, blocks):
+            super().__init__()
+            self.check(num_branches, widths)
+            assert len(blocks) == num_branches
+            self.layers = nn.ModuleList(nn.Conv2d(3, width, 1) for width in widths)
+
+        def check(self, branches, widths):
+            if branches != len(widths):
+                raise ValueError(f"{branches} <> {len(widths)}")
+
+        def forward(self, x):
+            return [layer(x) for layer in self.layers]
+"""
+DROPPED = """
+    import torch
+    from torch import nn
+
+    def dropped(x, rate, training):
+        if rate == 0 or not training:
+            return x
+        return x * torch.empty_like(x).bernoulli_(1 - rate)
+
+    class Dropped(nn.Module):
+        def __init__(self, rate=None):
+            super().__init__()
+            self.rate = rate
+
+        def forward(self, x):
+            return dropped(x, self.rate, self.training)
+"""
+RESIZED = """
+    from torch import nn
+
+    class Resized(nn.Module):
+        def __init__(self, size=None, scale_factor=None):
+            super().__init__()
+            self.size, self.scale_factor = size, scale_factor
+
+        def forward(self, image):
+            return nn.functional.interpolate(image, self.size, self.scale_factor)
+"""
+HOOKED = """
+    from torch import nn
+
+    class Hooked(nn.Module):
+        def __init__(self, width=8):
+            super().__init__()
+            self.layer = nn.Linear(width, width)
+
+        def keep(self, gradient):
+            self.gradient = gradient
+
+        def forward(self, x):
+            y = self.layer(x)
+            y.register_hook(self.keep)
+            return y
+"""
+MADE_WHOLE = {
+    "a list and a number": TIED,
+    "a residual": GATED,
+    "the length of a list": BRANCHED,
+    "a rate that is None by default": DROPPED,
+    "one of two that are None by default": RESIZED,
+    "gradients are recorded": HOOKED,
+}
+
+
+@pytest.mark.parametrize("text", MADE_WHOLE.values(), ids=list(MADE_WHOLE))
 def test_invented_widths_that_must_be_equal_are(text: str, tmp_path: Path) -> None:
     job = analyze(tmp_path / "model.py", dedent(text))
     assert "capture-error" not in {finding.rule for finding in job.findings}

@@ -1,7 +1,8 @@
-"""What a constructor that raised misses: an optional argument that it needs after all, or more items of a list.
+"""What an object misses that raises: an optional argument that its class needs after all, or more items of a list.
 
-`assert exists(n)`, `if size is None and scale is None: raise ValueError`, and `widths[3]` of a list that was made up
-with two. Read from the statement that raised; nothing is built here, and what somebody wrote down stays as it is.
+`assert exists(n)`, `if size is None and scale is None: raise ValueError`, `widths[3]` of a list that was made up with
+two, and `1 - self.rate` in `forward` where the constructor takes no rate by default. Read from the statement that
+raised; nothing is built here, and what somebody wrote down stays as it is.
 """
 
 from __future__ import annotations
@@ -11,13 +12,20 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from inductor_debug.capture.failures.failed_statement import blocks_at, last_frame, statement_at
+from inductor_debug.capture.failures.failed_statement import (
+    blocks_at,
+    last_frame,
+    statement_at,
+    users_steps,
+    value_of,
+)
 from inductor_debug.capture.inference.construction import signatures
 from inductor_debug.capture.inference.construction.construction import Construction
 from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.demands import demands
 from inductor_debug.capture.inference.construction.invention import constructor_value
-from inductor_debug.capture.inference.construction.reconciling import Changes
+from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
+from inductor_debug.capture.runtime import foreign
 
 _ALTERNATIVES = 2
 _MOST_ITEMS = 16
@@ -38,13 +46,44 @@ def completed(construction: Construction, error: BaseException, kind: Any) -> It
     frame, line = last_frame(error)
     if frame is None or not isinstance(error, AssertionError | ValueError | TypeError | RuntimeError):
         return
+    lengths = _unequal(frame, line)
+    if lengths is not None:
+        yield from reconciled(construction, *lengths)
+        yield from _as_long(construction, *lengths)
     constructor = getattr(kind, "__init__", None)
     if frame.f_code is not getattr(constructor, "__code__", None):
         return
-    asked = demands(kind)
+    yield from _values_of(_left_out(frame, line), construction, kind)
+
+
+def completed_for_a_call(construction: Construction, error: BaseException, model: Any) -> Iterator[Changes]:
+    """Optional arguments of a constructor that a call may miss, likeliest first.
+
+    Those that are kept under their own names, are None, and are read in a statement of the user's that raised.
+
+    Args:
+        construction: what the constructor was given.
+        error: what a call raised.
+        model: what was built and called.
+    """
+    given = {item.name for item in construction.arguments}
+    names: dict[str, None] = {}
+    for step in reversed(users_steps(error)):
+        statement = statement_at(step.tb_frame, step.tb_lineno)
+        if statement is not None and step.tb_frame.f_locals.get("self") is model:
+            read = (node for node in ast.walk(statement) if isinstance(node, ast.Attribute))
+            members = foreign.members_of(model)
+            kept = (node.attr for node in read if isinstance(node.value, ast.Name) and node.value.id == "self")
+            names.update(dict.fromkeys(name for name in kept if members.get(name, name) is None and name not in given))
+    yield from _values_of(list(names), construction, type(model))
+
+
+def _values_of(names: list[str], construction: Construction, kind: Any) -> Iterator[Changes]:
+    """Values for optional arguments of a constructor, one at a time."""
+    asked = demands(kind) if names else {}
     parameters = signatures.by_name(kind)
     for alternative in range(_ALTERNATIVES):
-        for name in _left_out(frame, line):
+        for name in names:
             if name in parameters:
                 annotation = signatures.spelled(parameters[name].annotation)
                 demand = asked.get(name, Demand())
@@ -59,6 +98,57 @@ def _longer(construction: Construction) -> Iterator[Changes]:
         value = getattr(item.spec, "value", None) if item.name in construction.invented else None
         if isinstance(value, list | tuple) and 0 < len(value) < _MOST_ITEMS and _is_plain(value):
             yield ((item.name, value * 2),)
+
+
+def _unequal(frame: FrameType, line: int) -> tuple[int, int] | None:
+    """Two positive numbers, one of them a length, that a constructor wants equal; None where it raised otherwise.
+
+    `assert len(heads) == depth`, `if depth != len(heads): raise ValueError`.
+    """
+    statement = statement_at(frame, line)
+    tests: list[tuple[ast.expr, type[ast.cmpop]]] = []
+    if isinstance(statement, ast.Assert):
+        tests = [(statement.test, ast.Eq)]
+    elif isinstance(statement, ast.Raise):
+        inner = [block for block in blocks_at(frame, line) if isinstance(block, ast.If)]
+        tests = [(block.test, ast.NotEq) for block in inner[-1:]]
+    for test, wanted in tests:
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], wanted):
+            sides = (test.left, test.comparators[0])
+            numbers = [_number(side, frame) for side in sides]
+            if any(map(_measured, sides)) and all(number > 0 for number in numbers):
+                return numbers[0], numbers[1]
+    return None
+
+
+def _measured(node: ast.expr) -> ast.expr | None:
+    """What `len(…)` is the length of."""
+    is_length = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+    return node.args[0] if is_length and isinstance(node, ast.Call) and len(node.args) == 1 else None
+
+
+def _number(node: ast.expr, frame: FrameType) -> int:
+    """A whole number, or the length of a list, that is to be had without running code; else 0."""
+    measured = _measured(node)
+    _, value = value_of(measured or node, frame)
+    if measured is not None:
+        return len(value) if isinstance(value, list | tuple) else 0
+    return value if type(value) is int else 0
+
+
+def _as_long(construction: Construction, left: int, right: int) -> Iterator[Changes]:
+    """All lists of one length that were made up, as long as the other number says."""
+    for have, want in ((left, right), (right, left)):
+        changes = [
+            (item.name, [*value[:want], *value[-1:] * (want - have)])
+            for item in construction.arguments
+            if item.name in construction.invented
+            and isinstance(value := getattr(item.spec, "value", None), list)
+            and len(value) == have
+            and _is_plain(value)
+        ]
+        if changes:
+            yield tuple(changes)
 
 
 def _left_out(frame: FrameType, line: int) -> list[str]:

@@ -58,7 +58,7 @@ _LONGEST_SEARCH = 20.0
 _MOST_WAYS = 8
 _SEARCHED_WAYS = 2
 _MOST_RECONCILED = 3
-"""How often invented numbers are changed because two sizes differ."""
+"""How often a constructor is given more, or other numbers, because no call ends."""
 _RUNS_FOR_OTHERS = 60
 """How often other inputs are tried for a class that does not run with those which it last ran with."""
 
@@ -338,12 +338,12 @@ class Inference:
         return None
 
     def _reconciled(self, found: NotFound, trials: Trials, way: Way) -> tuple[Found | NotFound, Trials, Way]:
-        """The search on the same way with other invented numbers, where the failure is that two sizes differ.
+        """The search on the same way with what the constructor was not given, or with other invented numbers.
 
         Others are taken only where the call that came furthest comes further with them.
         """
         for _ in range(_MOST_RECONCILED):
-            if found.best is None or found.evident or not way.construction.invented:
+            if found.best is None or found.evident:
                 break
             better = self._ways.better(found.best, trials, way)
             if better is None:

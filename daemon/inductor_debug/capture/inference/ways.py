@@ -17,7 +17,7 @@ import torch
 from inductor_debug.capture.failures.failed_statement import last_frame
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.failures.set_up import check_set_up
-from inductor_debug.capture.inference.completing import completed
+from inductor_debug.capture.inference.completing import completed, completed_for_a_call
 from inductor_debug.capture.inference.construction.call_sites import calls_in
 from inductor_debug.capture.inference.construction.construction import Construction, constructions
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
@@ -34,9 +34,9 @@ from inductor_debug.source.notebooks.reading import line_in_words
 CONSTRUCTION_SECONDS = 3.0
 """How long all attempts to build one class may take."""
 _MOST_CHANGES = 16
+"""How many changes of what a constructor is given are tried where a call does not end."""
 _MOST_COMPLETED = 8
 """How often a constructor that raises is given more."""
-"""How many changes of invented numbers are tried where two sizes differ."""
 
 
 @dataclass
@@ -125,13 +125,9 @@ class Ways:
         raise first
 
     def better(self, best: TrialOutcome, trials: Trials, way: Way) -> tuple[Trials, Way] | None:
-        """The same way with other invented numbers, where two sizes differ and a call comes further with them."""
+        """The same way with more arguments, or other invented numbers, where a call comes further with them."""
         with contextlib.suppress(TooLongError), at_most(CONSTRUCTION_SECONDS):
-            refused = refused_call(trials, best.guess)
-            left, right = (refused.pair if refused is not None and refused.is_about_sizes else None) or ("", "")
-            if not (isinstance(left, int) and isinstance(right, int) and left > 0 < right):
-                return None
-            for changes in itertools.islice(reconciled(way.construction, left, right), _MOST_CHANGES):
+            for changes in itertools.islice(self._promising(best, trials, way), _MOST_CHANGES):
                 other = self.changed(way, (*way.changes, *changes))
                 with contextlib.suppress(NotInferableError):
                     tried = trials_on(other)
@@ -139,6 +135,17 @@ class Ways:
                     if outcome.error is None or is_further(outcome, best):
                         return tried, other
         return None
+
+    def _promising(self, best: TrialOutcome, trials: Trials, way: Way) -> Iterator[Changes]:
+        """What may get a call further: an optional argument that it misses, two sizes that are equal."""
+        if best.error is not None and isinstance(self._subject.value, type):
+            yield from completed_for_a_call(way.construction, best.error, trials.subject)
+        if not way.construction.invented:
+            return
+        refused = refused_call(trials, best.guess)
+        left, right = (refused.pair if refused is not None and refused.is_about_sizes else None) or ("", "")
+        if isinstance(left, int) and isinstance(right, int) and left > 0 < right:
+            yield from reconciled(way.construction, left, right)
 
 
 def trials_on(way: Way) -> Trials:

@@ -1,15 +1,17 @@
 """Configurations that a project keeps in files: a YAML, JSON or TOML file whose keys are what a class reads.
 
 A class that is given `config` and reads `config.width` and `config.depth` says which keys it wants. Files are looked
-for beside the code and in `config`, `configs` and `conf`, up to the project's root; any table in them may be the one
-that is meant, also in what several of them are composed to (`composition`). The table with the fewest keys beside those
-asked for wins, of equal ones the nearest. Files are read as data: nothing in them is constructed or run. YAML needs
-PyYAML in the project's own environment.
+for beside the code and in `config`, `configs` and `conf`, up to the project's root, and then in all of the project; any
+table in them may be the one that is meant, also in what several of them are composed to (`composition`). The table with
+the fewest keys beside those asked for wins, of equal ones the nearest. Files are read as data: nothing in them is
+constructed or run. YAML needs PyYAML in the project's own environment.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -21,8 +23,11 @@ from inductor_debug.capture.inference.construction.demand import Demand
 
 _FOLDERS = ("config", "configs", "conf")
 _DEEPEST_FOLDER = 3
+_DEEPEST_OF_PROJECT = 5
 _DEEPEST_TABLE = 4
 _MOST_FILES = 200
+_MOST_PLACES = 2 * _MOST_FILES
+"""Some of them are come by twice."""
 _MOST_BYTES = 1 << 16
 _FEWEST_FIELDS = 2
 """One name alone is in too many files to mean anything."""
@@ -54,7 +59,7 @@ class ConfigurationFiles:
 
     def fitting(self, demand: Demand) -> WrittenConfiguration | None:
         """The table that has all fields that are asked for; None where there is none."""
-        if len(demand.fields) < _FEWEST_FIELDS:
+        if _fields_of(demand) < _FEWEST_FIELDS:
             return None
         best: tuple[int, str, Mapping[str, Any]] | None = None
         for path, document in self._documents():
@@ -79,7 +84,12 @@ class ConfigurationFiles:
         return self._read
 
     def _paths(self) -> Iterator[str]:
-        """The files that may be meant, the nearest first."""
+        """The files that may be meant, each once, the nearest first."""
+        nearest = itertools.chain(self._beside(), _files_of(self.root, _DEEPEST_OF_PROJECT))
+        return iter(dict.fromkeys(itertools.islice(nearest, _MOST_PLACES)))
+
+    def _beside(self) -> Iterator[str]:
+        """What is beside the code, and in the folders for configurations above it."""
         folder = os.path.dirname(self.path)
         while True:
             yield from _files_of(folder, 0)
@@ -104,10 +114,18 @@ def _files_of(folder: str, depth: int) -> Iterator[str]:
 
 
 def parsed(path: str) -> Any:
-    """What a file says as data; None where it cannot be read."""
+    """What a file says as data, which is not to be changed; None where it cannot be read."""
     try:
-        if os.path.getsize(path) > _MOST_BYTES:
-            return None
+        state = os.stat(path)
+        return _parsed(path, state.st_mtime_ns, state.st_size) if state.st_size <= _MOST_BYTES else None
+    except OSError:
+        return None
+
+
+@functools.lru_cache(maxsize=2 * _MOST_FILES)
+def _parsed(path: str, changed: int, size: int) -> Any:
+    """As above; all classes of a file look at the same files, and a YAML file takes milliseconds."""
+    try:
         with open(path, encoding="utf-8") as stream:
             return _READERS[os.path.splitext(path)[1]](stream.read())
     except Exception:  # whatever a parser makes of what is no configuration
@@ -115,7 +133,8 @@ def parsed(path: str) -> Any:
 
 
 def _yaml(text: str) -> Any:
-    return importlib.import_module("yaml").safe_load(text)
+    library = importlib.import_module("yaml")
+    return library.load(text, getattr(library, "CSafeLoader", library.SafeLoader))
 
 
 def _toml(text: str) -> Any:
@@ -132,6 +151,11 @@ def _tables(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
             yield value
         for item in value.values():
             yield from _tables(item, depth + 1)
+
+
+def _fields_of(demand: Demand) -> int:
+    """How many values are asked for, those of tables in the table included."""
+    return sum(_fields_of(inner) if inner.fields else 1 for inner in demand.fields.values())
 
 
 def _covers(table: Mapping[str, Any], demand: Demand) -> bool:

@@ -398,6 +398,9 @@ class _Builder:
         table = kind is not None and annotated.is_of_project(kind) and issubclass(kind, dict)
         if (kind is None and (asked or (called_so and "mapping" not in demand.roles))) or (table and demand.fields):
             return self._options(demand, kind)
+        if kind in (None, dict) and "mapping" in demand.roles and not is_module:
+            written = self.files.fitting(demand)
+            return self._written_in(written, dict) if written is not None else None
         return None
 
     def _options(self, demand: Demand, kind: type | None) -> ConstantSpec:

@@ -46,7 +46,7 @@ _WANTS_SEQUENCE = re.compile(
     r"must be (a )?tuple|cannot be unpacked|not iterable|'tuple' object|'list' object|list of|tuple of|as element"
 )
 _WANTS_TENSOR = re.compile(r"object has no attribute|must be Tensor|not Tensor|unsupported operand type")
-_NEEDS_GRADIENT = re.compile(r"does not require grad|element 0 of tensors|requires_grad")
+_NEEDS_GRADIENT = re.compile(r"(does not|doesn't) require grad|element 0 of tensors|requires_grad")
 _RANK = re.compile(
     r"Dimension out of range|too many indices|[1-6]-?D\b|dimensions?|rank|ndim|unflatten|einsum|permute|"
     r"transpose|list index out of range|tuple index out of range|IndexError",
