@@ -106,6 +106,29 @@ HOOKED = """
             y.register_hook(self.keep)
             return y
 """
+DISTILLED = """
+    from torch import nn
+
+    class Distilled(nn.Module):
+        def __init__(self, criterion: nn.Module, weight: float):
+            super().__init__()
+            self.criterion, self.weight = criterion, weight
+
+        def forward(self, outputs, labels):
+            return self.criterion(outputs, labels) * self.weight
+"""
+LISTED = """
+    from torch import nn
+
+    class Listed(nn.Module):
+        def __init__(self, width=8):
+            super().__init__()
+            self.layer = nn.Linear(width, width)
+            self.modules = [self.layer]
+
+        def forward(self, x):
+            return self.modules[0](x)
+"""
 MADE_WHOLE = {
     "a list and a number": TIED,
     "a residual": GATED,
@@ -113,6 +136,8 @@ MADE_WHOLE = {
     "a rate that is None by default": DROPPED,
     "one of two that are None by default": RESIZED,
     "gradients are recorded": HOOKED,
+    "a list called as a method of modules is": LISTED,
+    "a module that is called with two": DISTILLED,
 }
 
 

@@ -56,7 +56,7 @@ class ModuleCalls:
     def models(self) -> tuple[list[str], list[str]]:
         """The classes of the models that the program made: of those that it called, and of those that it did not."""
         made = [module for module in self._made if self._is_model(module)]
-        inner = {id(child) for module in made for child in list(module.modules())[1:]}
+        inner = {id(child) for module in made for child in list(foreign.parts_of(module))[1:]}
         whole = [module for module in made if id(module) not in inner]
         names = {True: list[str](), False: list[str]()}
         for module in whole:

@@ -20,6 +20,7 @@ from torch.utils import _pytree as pytree
 from inductor_debug.capture.running.module_calls import CallLog
 from inductor_debug.capture.running.python_state import PythonState
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime import foreign
 
 _ROOT = re.compile(r"^[LG]\['\w+'\]\.?")
 """How Dynamo names the local or global variable that holds the model."""
@@ -116,7 +117,7 @@ class Snapshot:
     """
 
     def __init__(self, target: BuiltTarget) -> None:
-        modules = [] if target.module is None else list(target.module.modules())
+        modules = [] if target.module is None else list(foreign.parts_of(target.module))
         for module in modules:
             if isinstance(module, GraphModule):
                 # Lazy ones write their `forward` with the first call, which is not to be undone: reading it writes it.

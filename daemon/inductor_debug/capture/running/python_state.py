@@ -30,7 +30,7 @@ class PythonState:
     """
 
     def __init__(self, root: nn.Module | None, function: Any) -> None:
-        modules = [] if root is None else list(root.modules())
+        modules = [] if root is None else list(foreign.parts_of(root))
         self._attributes = [(module.__dict__, dict(module.__dict__)) for module in modules]
         functions = list(_functions({type(module) for module in modules}, function))
         globals_ = {id(each.__globals__): each.__globals__ for each in functions}.values()

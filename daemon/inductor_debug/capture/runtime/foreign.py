@@ -12,7 +12,10 @@ import contextlib
 import functools
 import inspect
 import types
+from collections.abc import Iterator
 from typing import Any, TypeGuard, TypeVar
+
+from torch import nn
 
 T = TypeVar("T")
 
@@ -52,6 +55,11 @@ def members_of(module: Any) -> dict[str, Any]:
     own = namespace(module)
     tables = (own.get(kind, {}) for kind in ("_parameters", "_buffers", "_modules"))
     return {**own, **{name: value for table in tables for name, value in table.items()}}
+
+
+def parts_of(module: nn.Module) -> Iterator[nn.Module]:
+    """A module and all inside of it, also where it keeps something of its own under the name `modules`."""
+    return nn.Module.modules(module)
 
 
 def _own(thing: Any) -> Any:

@@ -85,7 +85,7 @@ def conditions_of(function: Callable[..., Any], module: torch.nn.Module | None) 
 
 def _codes(function: Callable[..., Any], module: torch.nn.Module | None) -> Iterator[tuple[dict[str, Any], CodeType]]:
     """The user's code that runs, with its globals, as far as that can be seen without running it."""
-    kinds = {type(each) for each in module.modules()} if module is not None else set()
+    kinds = {type(each) for each in foreign.parts_of(module)} if module is not None else set()
     for found in (function, *(foreign.namespace(kind).get("forward") for kind in kinds)):
         code, names = foreign.code_of(found), foreign.globals_of(found)
         if code is not None and names:

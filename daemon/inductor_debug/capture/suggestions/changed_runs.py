@@ -17,6 +17,7 @@ from torch.utils import _pytree as pytree
 from torch.utils.checkpoint import checkpoint
 
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime import foreign
 
 _IMAGE_RANK = 4
 
@@ -73,7 +74,7 @@ AS_IT_IS = RunSettings()
 def _convert(module: torch.nn.Module, change: Callable[[torch.Tensor], torch.Tensor]) -> None:
     """Replaces parameters and buffers; what is shared stays shared. `Module.to` refuses some fake tensors."""
     known: dict[int, torch.Tensor] = {}
-    for part in module.modules():
+    for part in foreign.parts_of(module):
         owners: Sequence[dict[str, Any]] = (part._parameters, part._buffers)
         for owner in owners:
             for name, tensor in owner.items():

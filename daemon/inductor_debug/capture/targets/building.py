@@ -155,7 +155,7 @@ def _faked(call: LaterCall, fake_mode: FakeTensorMode) -> LaterCall:
 
 
 def _make_fake(module: torch.nn.Module, fake_mode: FakeTensorMode) -> None:
-    for part in module.modules():
+    for part in foreign.parts_of(module):
         for tensors in (part._parameters, part._buffers):
             for name, tensor in tensors.items():
                 if tensor is not None and not is_fake(tensor):

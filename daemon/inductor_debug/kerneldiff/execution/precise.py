@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.kerneldiff.execution.higher_order import Mode
 from inductor_debug.kerneldiff.metrics.wide_devices import HOST, has_float64, widenable
 
@@ -141,7 +142,7 @@ def precisely(module: torch.nn.Module | None, drawn: torch.dtype) -> Iterator[No
         return copies[id(tensor)]  # type: ignore[no-any-return]
 
     default = torch.get_default_dtype()
-    for part in [] if module is None else module.modules():
+    for part in [] if module is None else foreign.parts_of(module):
         for registry in (part._parameters, part._buffers):
             kept.append((registry, dict(registry)))
             for name, tensor in registry.items():

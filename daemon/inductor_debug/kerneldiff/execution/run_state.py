@@ -14,6 +14,7 @@ import torch
 
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.kerneldiff.execution.random_numbers import RandomState
 
@@ -31,7 +32,7 @@ class RunState:
         self._random = _random_state()
         self._default = torch.get_default_dtype()
         module = target.module
-        self._modes = [] if module is None else [(part, part.training) for part in module.modules()]
+        self._modes = [] if module is None else [(part, part.training) for part in foreign.parts_of(module)]
         found = [] if module is None else list(module.parameters())
         self._gradients = [(parameter, parameter.grad, parameter.requires_grad) for parameter in found]
         self._values = [

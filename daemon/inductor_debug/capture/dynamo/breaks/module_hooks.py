@@ -34,14 +34,14 @@ def breaks_around_a_call(stack: TracedStack, modules: Sequence[str]) -> bool:
 
 def is_scripted(model: Any) -> bool:
     """Whether `torch.jit` compiles a part of a model."""
-    parts = model.modules() if isinstance(model, nn.Module) else ()
+    parts = foreign.parts_of(model) if isinstance(model, nn.Module) else ()
     return any(isinstance(part, torch.jit.ScriptModule) for part in parts)
 
 
 def backward_hooks(model: Any) -> Iterator[CodeType]:
     """The code of the backward hooks of a model and of its parts, each once."""
     seen: set[CodeType] = set()
-    for part in model.modules() if isinstance(model, nn.Module) else ():
+    for part in foreign.parts_of(model) if isinstance(model, nn.Module) else ():
         held = foreign.namespace(part)
         for hook in (hook for table in _TABLES for hook in dict(held.get(table) or {}).values()):
             code = foreign.code_of(hook)

@@ -300,12 +300,15 @@ class _Builder:
         configuration = self._configuration(name, kind, demand)
         if configuration is not None:
             return configuration
-        if kind is not None and self._is_asked_for(kind):
-            return self._instance(kind, name)
-        if kind is None and (own := self._namesake(name, demand)) is not None:
-            return self._module(own)
-        if kind is None and (given := stand_in_for(demand)) is not None:
-            return BuiltSpec(given.text, UnknownError, make=given.make, guessed=True)
+        if kind is not None and kind is not nn.Module and self._is_asked_for(kind):
+            return self._instance(kind)
+        if kind in (None, nn.Module):
+            own = self._namesake(name, demand if kind is None else Demand(["module"]))
+            given = stand_in_for(demand) if own is None else None
+            if given is not None:
+                return BuiltSpec(given.text, UnknownError, make=given.make, guessed=True)
+            if (module := own or kind) is not None:
+                return self._module(module)
         text = (
             parameter.annotation if isinstance(parameter.annotation, str) else signatures.spelled(parameter.annotation)
         )
@@ -322,7 +325,7 @@ class _Builder:
         abstract = inspect.isabstract(kind) or getattr(kind, "_is_protocol", False)
         return issubclass(kind, nn.Module) or (own and not abstract)
 
-    def _instance(self, kind: type, name: str) -> ConstantSpec:
+    def _instance(self, kind: type) -> ConstantSpec:
         """An instance of an annotated class."""
         if issubclass(kind, Enum):
             members = list(kind)
@@ -330,8 +333,7 @@ class _Builder:
         if issubclass(kind, PurePath):
             return self._constant(kind("."))
         if issubclass(kind, nn.Module):
-            named = self._namesake(name, Demand(["module"])) if kind is nn.Module else None
-            return self._module(named or kind)
+            return self._module(kind)
         return self._built(SymbolicValue(kind), True)
 
     def _several(self, said: annotated.Said, name: str, known: dict[str, Any]) -> ConstantSpec:

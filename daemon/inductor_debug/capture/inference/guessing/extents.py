@@ -59,7 +59,7 @@ def declared_by(subject: Any, given: Mapping[str, int]) -> frozenset[int]:
 
 def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:
     """Integers that are called like sizes of images or lengths: the model's own, then those of its parts."""
-    parts = itertools.islice(owner.modules(), 1, _MOST_PARTS) if owner is not None else ()
+    parts = itertools.islice(foreign.parts_of(owner), 1, _MOST_PARTS) if owner is not None else ()
     own = [part for part in parts if not type(part).__module__.startswith("torch.")]
     sources: list[Any] = [owner, getattr(owner, "config", None), getattr(owner, "cfg", None), *own]
     for source in sources:

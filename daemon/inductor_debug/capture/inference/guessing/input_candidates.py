@@ -47,6 +47,7 @@ from inductor_debug.capture.inference.values.function_syntax import function_tre
 from inductor_debug.capture.runtime import foreign
 
 _KINDS = inspect.Parameter
+_OF_LABELS: dict[int, tuple[Dimension, ...]] = {2: ("B", "T"), 3: ("B", "H", "W"), 4: ("B", "F", "H", "W")}
 _MOST_ELEMENTS = 8
 _DEEPEST = 4
 """How often what is given is followed from one function to the next that it is handed on to."""
@@ -228,7 +229,7 @@ class _Reader:
             found.append(state)
         by_name = self._by_name(name, usage)
         said = by_name[0].dtype if by_name and usage.cast else None
-        known = ordered(usage, argument_names.specs_for(name))
+        known = [_labels(spec, usage.minimum) for spec in ordered(usage, argument_names.specs_for(name))]
         found += [self._sized(name, replace(spec, dtype=said or spec.dtype)) for spec in known]
         integers = bool(by_name) and by_name[0].dtype == "int64"
         if integers and usage.specs and all(spec.dtype == "int64" for spec in usage.specs):
@@ -305,7 +306,7 @@ class _Reader:
         """The state of the first recurrent module in the model."""
         if self.owner is None or not argument_names.is_state(name):
             return None
-        for part in self.owner.modules():
+        for part in foreign.parts_of(self.owner):
             if isinstance(part, nn.RNNBase):
                 layers = part.num_layers * (2 if part.bidirectional else 1)
                 return TensorSpec((layers, "B", part.hidden_size))
@@ -371,6 +372,12 @@ class _Reader:
         containers = itertools.chain(self._objects(usage), self._containers(name, usage, ""))
         found = next(containers, None)
         return found if found is not None else self._tensors(name, usage, None, "")[0]
+
+
+def _labels(spec: TensorSpec, minimum: int) -> TensorSpec:
+    """Labels of positions or pixels, where of labels more dimensions are asked than that there is one for an item."""
+    is_label = spec.dims == ("B",) and spec.dtype == "int64"
+    return replace(spec, dims=_OF_LABELS.get(minimum, spec.dims)) if is_label else spec
 
 
 def _with_names(spec: TensorSpec, usage: Usage, reader: _Reader) -> TensorSpec:

@@ -15,6 +15,7 @@ from torch import nn
 
 from inductor_debug.capture.inference.search.trial import Trials
 from inductor_debug.capture.inference.specs.specs import Guess
+from inductor_debug.capture.runtime import foreign
 
 _SMALL = 4
 _EXTENTS = frozenset("HWFLA")
@@ -59,7 +60,7 @@ def numbers_of(model: Any) -> frozenset[int]:
     if not isinstance(model, nn.Module):
         return frozenset()
     found: set[int] = set()
-    for part in model.modules():
+    for part in foreign.parts_of(model):
         for tensor in (*part._parameters.values(), *part._buffers.values()):
             if tensor is not None and not nn.parameter.is_lazy(tensor):
                 found.update(int(size) for size in tensor.shape)

@@ -18,6 +18,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.memoised import memoised_apart
 from inductor_debug.capture.tensors.fake_mode import is_fake, without_modes
 
@@ -41,7 +42,7 @@ def call_on_meta(model: nn.Module, guess: Guess, around: Around) -> None:
         _WhatMetaTakesWrongly(),
         _without_values(),
     ):
-        for part in model.modules():
+        for part in foreign.parts_of(model):
             _move(part, known)
         args, kwargs = make_call(guess)
         with around(args, kwargs):

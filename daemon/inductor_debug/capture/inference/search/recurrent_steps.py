@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.tensors.fake_mode import is_fake
 
 _LAYERS = frozenset((torch.gru, torch.lstm, torch.rnn_relu, torch.rnn_tanh))
@@ -40,7 +41,9 @@ class OneStep(TorchFunctionMode):
 
 def has_recurrent_layers(subject: Any) -> bool:
     """Whether a model has layers that take a sequence step by step."""
-    return isinstance(subject, nn.Module) and any(isinstance(module, nn.RNNBase) for module in subject.modules())
+    return isinstance(subject, nn.Module) and any(
+        isinstance(module, nn.RNNBase) for module in foreign.parts_of(subject)
+    )
 
 
 def _is_sequence(function: Callable[..., Any], args: Any) -> bool:

@@ -218,7 +218,7 @@ class Trials:
         return ([line for _, line, _ in user_frames(error)] or library)[:4]
 
     def _number_of(self, module: nn.Module) -> int:
-        parts = self.subject.modules() if self._lazy else ()
+        parts = foreign.parts_of(self.subject) if self._lazy else ()
         return next((number for number, part in enumerate(parts) if part is module), id(module))
 
     def _failed(self, guess: Guess, error: BaseException) -> TrialOutcome:
@@ -245,6 +245,6 @@ def user_frames(error: BaseException) -> list[tuple[str, int, int]]:
 def _is_lazy(subject: Any) -> bool:
     return isinstance(subject, nn.Module) and any(
         isinstance(tensor, UninitializedParameter)
-        for part in subject.modules()
+        for part in foreign.parts_of(subject)
         for tensor in (*part._parameters.values(), *part._buffers.values())
     )

@@ -16,7 +16,7 @@ from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.usage.module_inputs import accepted, is_passing
 from inductor_debug.capture.inference.usage.shape_changes import ShapeChanges
 from inductor_debug.capture.inference.usage.shape_steps import ShapeStep
-from inductor_debug.capture.inference.usage.torch_operators import FUNCTIONS, INDEXING, OF_LOSSES
+from inductor_debug.capture.inference.usage.torch_operators import FUNCTIONS, INDEXING, OF_LOSSES, name_of
 from inductor_debug.capture.inference.usage.usage import Tracked, is_own_function
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 
@@ -189,7 +189,12 @@ class ArgumentValues(ShapeChanges):
                     if tracked is not None and not tracked.steps:
                         tracked.usage.iterated = True  # a list takes its items
             function = self.inherited(node.func) or getattr(self.module(node.func.value), node.func.attr, None)
-            if inspect.ismethod(function) and isinstance(function.__self__, nn.Module):
+            every = getattr(nn.Module, node.func.attr, None)  # `self.register_buffer(…)` keeps what it is given
+            if (
+                inspect.ismethod(function)
+                and function.__func__ is not every
+                and isinstance(function.__self__, nn.Module)
+            ):
                 self.enter(function, function.__self__, node, arguments, named)
                 return None
         elif isinstance(node.func, ast.Name) and node.func.id in self.tracked:
@@ -197,8 +202,8 @@ class ArgumentValues(ShapeChanges):
             return None
         if isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple") and len(arguments) == 1:
             return arguments[0]
-        if is_own_function(own := self.named_globally(node.func)):
-            self.enter(own, None, node, arguments, named)
+        if is_own_function(followed := self.named_globally(node.func)):
+            self.enter(followed, None, node, arguments, named)
             return None
         return self.function_of_torch(node, arguments, named)
 
@@ -311,10 +316,18 @@ class ArgumentValues(ShapeChanges):
                 if tracked is not None and tracked is not (arguments[0] if name not in ("one_hot",) else None):
                     tracked.usage.indexes = True
         for position, dims, dtype in FUNCTIONS.get(name, ()):
-            tracked = arguments[position] if position < len(arguments) else None
+            given = position < len(arguments)
+            tracked = arguments[position] if given else named.get(name_of(name, position))
             if tracked is not None:
                 tracked.takes([TensorSpec(dims, dtype)])
         first = arguments[0] if arguments else None
         if first is not None and name and name != "len":
             return self.shape_change(first, name, node.args[1:], node.keywords)
         return None
+
+
+def _is_of_a_model(function: Any) -> bool:
+    """Whether something is a method that a model's own class defines: those of all modules only keep what they get."""
+    if not inspect.ismethod(function) or not isinstance(function.__self__, nn.Module):
+        return False
+    return getattr(nn.Module, function.__name__, None) is not function.__func__

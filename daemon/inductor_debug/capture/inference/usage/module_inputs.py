@@ -13,6 +13,7 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.inference.specs.specs import Dimension, TensorSpec
+from inductor_debug.capture.runtime import foreign
 
 _PASS = (
     nn.Identity,
@@ -152,7 +153,7 @@ def _attention(module: Any, position: int) -> list[TensorSpec]:
 
 
 def _layer(module: Any, position: int) -> list[TensorSpec]:
-    attention = next((part for part in module.modules() if isinstance(part, nn.MultiheadAttention)), None)
+    attention = next((part for part in foreign.parts_of(module) if isinstance(part, nn.MultiheadAttention)), None)
     if attention is None:
         return []
     size, first = attention.embed_dim, attention.batch_first

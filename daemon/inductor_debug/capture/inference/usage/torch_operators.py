@@ -38,6 +38,24 @@ FUNCTIONS: dict[str, tuple[tuple[int, tuple[Dimension, ...], str], ...]] = {
 }
 """Argument number, shape and dtype that a function is usually given."""
 
+_BY_NAME: dict[str, tuple[str, ...]] = {
+    "scaled_dot_product_attention": ("query", "key", "value"),
+    "grid_sample": ("input", "grid"),
+    "bmm": ("input", "mat2"),
+    "cdist": ("x1", "x2"),
+    "cosine_similarity": ("x1", "x2"),
+    "pairwise_distance": ("x1", "x2"),
+    "triplet_margin_loss": ("anchor", "positive", "negative"),
+}
+"""What tensors are called that are given by name, where that is not `input` and `target`."""
+
+
+def name_of(function: str, position: int) -> str:
+    """What one of the first tensors of a function in `FUNCTIONS` is called where it is given by name."""
+    names = _BY_NAME.get(function, ("input", "target"))
+    return names[position] if position < len(names) else ""
+
+
 OF_LOSSES = {
     "MSELoss": "mse_loss",
     "L1Loss": "l1_loss",
