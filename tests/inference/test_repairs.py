@@ -364,6 +364,16 @@ class Remembered(nn.Module):
         return [x for _ in range(num)]
 
 
+class Alike(nn.Module):
+    """Asserts that the input has the rank and the shape of what it makes of its target."""
+
+    def forward(self, input: Any, target: Any) -> Any:
+        target = torch.stack([target.float()] * 4, 1)
+        assert input.dim() == target.dim() == 5
+        assert input.size() == target.size()
+        return (input * target).sum()
+
+
 class Named(nn.Module):
     """Gives functions of torch what they take by name, for each of several predictions."""
 
@@ -376,6 +386,7 @@ class Named(nn.Module):
 
 CALLS = {
     Remembered: "x f32[2, 32], num = 2",
+    Alike: "input f32[2, 4, 16, 24, 5], target f32[2, 16, 24, 5]",
     Named: "preds [f32[2, 8, 64, 96], f32[2, 8, 64, 96]], target i64[2, 64, 96]",
     OnePixel: "image f32[2, 3, 32, 32]",
     Extended: "target_image f32[2, 3, 64, 96], ref_imgs [f32[2, 3, 64, 96], f32[2, 3, 64, 96]]",

@@ -171,7 +171,9 @@ def _in_proportion(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) ->
 
 def _measured(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) -> Iterator[Guess]:
     """One tensor of the rank and of the sizes that are asked of it."""
-    rank = asked.ranks.get(name, len(spec.dims))
+    rank = len(spec.dims)
+    if name in asked.ranks:  # it may have got more dimensions on the way
+        rank += asked.ranks[name] - asked.had_ranks.get(name, rank)
     for (of, index), factor in asked.multiples.items():
         if of == name and -rank <= index < rank == len(spec.dims):
             size = spec.shape(guess.size_of())[index]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -35,8 +36,8 @@ _EXTREMES = ("min", "max", "amin", "amax", "aminmax")
 class Refusal:
     """What was asked for. `missing` are names that stood for None, `ranks` and `sizes` what tensors are to have.
 
-    `had` are the sizes they have where they were refused, `multiples` numbers of which a size is to be one, `flags`
-    tensors that were asked whether they are true, `bounded` those whose least or largest element was looked at.
+    `had` and `had_ranks` are what they have where they were refused, `multiples` numbers of which a size is to be one,
+    `flags` tensors that were asked whether they are true, `bounded` those whose least or largest element was looked at.
     """
 
     missing: list[str] = field(default_factory=list)
@@ -44,6 +45,7 @@ class Refusal:
     ranks: dict[str, int] = field(default_factory=dict)
     sizes: dict[Size, int] = field(default_factory=dict)
     had: dict[Size, int] = field(default_factory=dict)
+    had_ranks: dict[str, int] = field(default_factory=dict)
     multiples: dict[Size, int] = field(default_factory=dict)
     bounded: list[str] = field(default_factory=list)
 
@@ -159,8 +161,10 @@ def _unequal(test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, ast.expr]]
     elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or if holds else ast.And):
         for item in test.values:
             yield from _unequal(item, holds)
-    elif isinstance(test, ast.Compare) and isinstance(test.ops[0], _HELD_APART if holds else _HELD_EQUAL):
-        yield test.left, test.comparators[0]
+    elif isinstance(test, ast.Compare) and all(
+        isinstance(operator, _HELD_APART if holds else _HELD_EQUAL) for operator in test.ops
+    ):
+        yield from itertools.combinations([test.left, *test.comparators], 2)
     elif isinstance(test, ast.BinOp) and holds:
         yield test, ast.Constant(0)
 
@@ -200,8 +204,14 @@ class _Reader:
 
     def elements(self, left: ast.expr, right: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
         """The elements of two sides in pairs, `(h, w) != (299, 299)`; the sides where they have none."""
+        of = [shape_of(left), shape_of(right)]
+        shapes = [self._shape(name_of(node)) for node in of if node is not None]
+        ranks = [len(shape) for shape in shapes if shape is not None]
+        if of[0] is not None and of[1] is not None and len(ranks) > 1 and ranks[0] != ranks[1]:
+            yield ast.Attribute(of[0], "ndim", ast.Load()), ast.Attribute(of[1], "ndim", ast.Load())
+            return
         both = [self._elements(side) for side in (left, right)]
-        count = max(map(len, both))
+        count = max([*ranks, *map(len, both)])
         one, other = (known or _sizes_in(side, count) for known, side in zip(both, (left, right), strict=True))
         yield from zip(one, other, strict=False) if one and other else [(left, right)]
 
@@ -224,15 +234,29 @@ class _Reader:
             name, index = self._measure(measured)
             if name and index is None:
                 self.found.ranks[name] = number
+                if (had := self._shape(name)) is not None:
+                    self.found.had_ranks[name] = len(had)
             elif name and index is not None:
                 self.found.sizes[name, index] = number
-                shape = getattr(self.frame.f_locals.get(name), "shape", ())
-                if isinstance(shape, torch.Size) and -len(shape) <= index < len(shape):
+                shape = self._shape(name)
+                if shape is not None and -len(shape) <= index < len(shape):
                     self.found.had[name, index] = int(shape[index])
 
     def _number(self, node: ast.expr) -> int | None:
+        """A whole number that is written down, has a name, or is the rank or a size of a tensor."""
         value = integer(node) if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else self._value(node)
-        return value if type(value) is int else None
+        if type(value) is int:
+            return value
+        name, index = self._measure(node)
+        shape = self._shape(name)
+        if shape is None or (index is not None and not -len(shape) <= index < len(shape)):
+            return None
+        return len(shape) if index is None else int(shape[index])
+
+    def _shape(self, name: str) -> torch.Size | None:
+        """The shape of what has a name, if that is a tensor."""
+        value = self.frame.f_locals.get(name)
+        return value.shape if isinstance(value, torch.Tensor) else None
 
     def _value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Attribute):
