@@ -129,6 +129,21 @@ LISTED = """
         def forward(self, x):
             return self.modules[0](x)
 """
+NORMED = """
+    from functools import partial
+    from torch import nn
+
+    class Normed(nn.Module):
+        def __init__(self, config):
+            super().__init__()
+            norm_layer = config.norm_layer or nn.BatchNorm2d
+            if config.norm_options:
+                norm_layer = partial(norm_layer, **config.norm_options)
+            self.norm = norm_layer(config.width)
+
+        def forward(self, x):
+            return self.norm(x)
+"""
 MADE_WHOLE = {
     "a list and a number": TIED,
     "a residual": GATED,
@@ -136,6 +151,7 @@ MADE_WHOLE = {
     "a rate that is None by default": DROPPED,
     "one of two that are None by default": RESIZED,
     "gradients are recorded": HOOKED,
+    "a layer that has another in its place": NORMED,
     "a list called as a method of modules is": LISTED,
     "a module that is called with two": DISTILLED,
 }

@@ -140,6 +140,8 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
         return 0.1
     if {"factory", "flag"}.issubset(demand.roles) or {"factory", "optional"}.issubset(demand.roles):
         return None
+    if demand.roles == ["optional"] and not alternative and not _is_number(name):
+        return None  # `config.norm_layer or nn.BatchNorm2d`: the class knows better
     if "factory" in demand.roles and _NORMS.fullmatch(name.lower()):
         return _norm(name, alternative)
     if "repetitions" in demand.roles and "sequence" not in demand.roles:
@@ -155,6 +157,14 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
     if "text" in demand.roles:
         return "relu" if _MODULES.fullmatch(name) else "same"
     return _named(name, alternative, single="number" in demand.roles)
+
+
+def _is_number(name: str) -> bool:
+    """Whether an argument is called as numbers are, or as a device or a dtype is, and not as layers are."""
+    if _NORMS.fullmatch(name.lower()) or _MODULES.fullmatch(name):
+        return False
+    of_numbers = any(pattern.fullmatch(name) for pattern, _ in _INTEGERS) or name.lower() in _SEVERAL
+    return of_numbers or any(known.fullmatch(name.lower()) for known in (_FLOATS, _DEVICE, _DTYPE))
 
 
 def _divisible(number: int, divisor: int) -> int:
