@@ -11,7 +11,8 @@ from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.source.notebooks.reading import line_in_words, place_in_words
 
 NO_TARGET = (
-    "nothing in it to compile: add a comment '# inductor-debug: inputs=(...)' above a model, "
+    "nothing in it to compile: no class of modules has a `forward`; "
+    "add a comment '# inductor-debug: inputs=(...)' above a model, "
     "a function get_inputs() or example_inputs(), or a call of torch.compile that runs when the file is imported "
     '(what stands under `if __name__ == "__main__":` does not)'
 )
