@@ -91,6 +91,8 @@ class Shortfall(str, Enum):
     """As `VALUE`, because those tensors would take more memory than is allowed."""
     OPERATION = "operation"
     """An operation that torch cannot imitate without values, and it could not be run with them."""
+    DEVICE = "device"
+    """The code wants a device that this machine lacks, where what it does there could not be done elsewhere."""
 
 
 class Checked(str, Enum):

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 from forked import analyze
-from inductor_debug_schema import FileStatus, Stage
+from inductor_debug_schema import FileStatus, Shortfall, Stage
 
 pytestmark = pytest.mark.torch
 
@@ -101,6 +101,7 @@ def test_what_cannot_be_put_elsewhere_is_no_error_of_the_file(tmp_path: Path) ->
     job = analyze(tmp_path / "model.py", dedent(text), stages=(Stage.PREVIEW, Stage.MOCK))
     assert {finding.rule for finding in job.findings} == {"graph-break"}, job.findings
     assert any("this machine has no such device" in note for stage in job.stages for note in stage.report.notes)
+    assert Shortfall.DEVICE in {stage.report.shortfall for stage in job.stages}
 
 
 def test_types_of_cuda_tensors_make_those_of_the_cpu_and_no_tensor_is_one_of_theirs(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ _SHORT = {
         "{}fake tensors cannot imitate this operation, so the run ends here ({})",
         Shortfall.OPERATION,
     ),
-    Fault.DEVICE: ("{}this machine has no such device, so the run ends here ({})", Shortfall.OPERATION),
+    Fault.DEVICE: ("{}this machine has no such device, so the run ends here ({})", Shortfall.DEVICE),
 }
 """What is noted of a fault that is not the user's, and what it is to the report."""
 
