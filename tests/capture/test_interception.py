@@ -7,13 +7,14 @@ from textwrap import dedent
 
 import pytest
 from forked import Job, analyze
-from inductor_debug_schema import FileStatus
+from inductor_debug_schema import FileStatus, Severity, Stage
 
 pytestmark = pytest.mark.torch
 
 
-def job_of(tmp_path: Path, text: str) -> Job:
-    return analyze(tmp_path / "script.py", "import torch\nfrom torch import nn\n" + dedent(text))
+def job_of(tmp_path: Path, text: str, *stages: Stage) -> Job:
+    header = "import torch\nfrom torch import nn\n"
+    return analyze(tmp_path / "script.py", header + dedent(text), stages=stages or (Stage.PREVIEW,))
 
 
 @pytest.mark.parametrize(
@@ -128,3 +129,60 @@ def test_an_exception_in_a_compiled_call_is_told_once(tmp_path: Path) -> None:
 def test_a_disabled_compile_is_no_target(tmp_path: Path) -> None:
     job = job_of(tmp_path, "f = torch.compile(torch.relu, disable=True)\nf(torch.ones(2))\n")
     assert job.status is FileStatus.NO_TARGET
+
+
+BOTH = (Stage.PREVIEW, Stage.MOCK)
+MARKED = """
+        @torch.compile
+        def f(x):
+            {body}
+
+        x = torch.randn(10)
+        torch._dynamo.mark_dynamic(x, 0)
+        f(x)
+        f(torch.randn(20))
+        f(torch.randn(30))
+        """
+
+
+def test_a_size_that_the_script_marks_as_dynamic_is_compiled_once_for_all(tmp_path: Path) -> None:
+    job = job_of(tmp_path, MARKED.format(body="return x * x.size()[0]"), *BOTH)
+    assert job.findings == []
+    assert any("compiled over 3 calls, 0 of them again" in note for stage in job.stages for note in stage.report.notes)
+
+
+def test_what_takes_a_marked_size_for_a_number_is_told_where_it_does(tmp_path: Path) -> None:
+    job = job_of(tmp_path, MARKED.format(body="return x * 10 if x.size()[0] == 10 else x"), *BOTH)
+    [finding] = job.of("capture-error")
+    assert job.marked(finding) == "x.size()[0] == 10"
+    assert "needs a size as a number (10) that is marked with `torch._dynamo.mark_dynamic`" in finding.message
+
+
+def test_an_iterator_is_given_to_each_run_as_it_was(tmp_path: Path) -> None:
+    job = job_of(
+        tmp_path,
+        """
+        @torch.compile
+        def f(xs):
+            return next(xs) + next(xs)
+
+        f(iter([torch.tensor(1.0), torch.tensor(2.0)]))
+        """,
+        *BOTH,
+    )
+    assert [finding.rule for finding in job.findings if finding.severity is Severity.ERROR] == []
+    assert {job.marked(finding) for finding in job.of("graph-break")} == {"next(xs)"}
+
+
+def test_what_torch_compiles_of_its_own_is_nobodys_target(tmp_path: Path) -> None:
+    job = job_of(
+        tmp_path,
+        """
+        @torch.compile
+        def f(x):
+            return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+        f(torch.ones(3, 3))
+        """,
+    )
+    assert job.targets == [("f", "torch.compile")]

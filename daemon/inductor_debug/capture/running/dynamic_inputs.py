@@ -17,6 +17,7 @@ from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.running.origins import OriginTable
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime.iterators import own_iterator
 
 
 @dataclass
@@ -41,7 +42,7 @@ def symbolic_arguments(
 
     def convert(leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor) or target.fake_mode is None:
-            return leaf
+            return own_iterator(leaf)
         dimensions = _dynamic_dimensions(leaf, everything=target.dynamic is True)
         if not dimensions:
             return leaf

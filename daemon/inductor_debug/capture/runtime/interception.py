@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
 import threading
 import types
@@ -20,6 +21,7 @@ import torch
 
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.iterators import own_iterator
 from inductor_debug.capture.runtime.later_calls import CallsAgain, LaterCall, conditions_of
 from inductor_debug.capture.runtime.loading import run_user_code
 from inductor_debug.rules.recording.ops import Frame
@@ -28,6 +30,9 @@ PATIENCE = 16
 """Calls of targets already known after which a script is stopped: it has begun to work in earnest (a training loop)."""
 
 _INLINE = "_torchdynamo_inline"
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+_MARKS = "_dynamo_"
+"""What the attributes begin with in which `mark_dynamic` and its like keep what they are told of a tensor."""
 
 
 class LoadStopped(BaseException):
@@ -113,7 +118,7 @@ class Interceptor:
             return model
         frames = self._sources.stack(sys._getframe(1), run_user_code.__code__)
         candidate = None
-        if frames and frames[0].in_project:
+        if frames and frames[0].in_project and not _is_torchs_own(model, sys._getframe(1)):
             candidate = CompiledCall(*_subject(model), dynamic, fullgraph, frames)
             self.offered.append(candidate)
         run = _wrapper(self, model, candidate)
@@ -169,6 +174,13 @@ class Interceptor:
         if candidate.again is not None and candidate.again.is_new(args, kwargs, conditions):
             frames = self._sources.stack(sys._getframe(3), run_user_code.__code__)
             candidate.again.later.append(LaterCall(_snapshot(args), _snapshot(kwargs), conditions, frames))
+
+
+def _is_torchs_own(model: Any, caller: types.FrameType) -> bool:
+    """Whether torch compiles a function of its own, as the eager `torch.cond` does: that is nobody's target."""
+    if not foreign.is_a(model, types.FunctionType):
+        return False  # `Module.compile()` passes a method of the module
+    return all(file.startswith(_TORCH) for file in (model.__code__.co_filename, caller.f_code.co_filename))
 
 
 def _is_method(run: Any, args: tuple[Any, ...]) -> bool:
@@ -245,7 +257,7 @@ def _bind(candidate: CompiledCall, owner: Any) -> None:
 
 
 def _snapshot(value: Any) -> Any:
-    """Containers are copied and tensors detached, so that the script cannot change what it passed."""
+    """Containers and iterators are copied and tensors detached, so that the script cannot change what it passed."""
     if type(value) is tuple:
         return tuple(map(_snapshot, value))
     if type(value) is list:
@@ -253,5 +265,7 @@ def _snapshot(value: Any) -> Any:
     if type(value) is dict:
         return {key: _snapshot(item) for key, item in value.items()}
     if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter):
-        return value.detach().requires_grad_(value.requires_grad)
-    return value
+        made = value.detach().requires_grad_(value.requires_grad)
+        vars(made).update({name: kept for name, kept in vars(value).items() if name.startswith(_MARKS)})
+        return made
+    return own_iterator(value)

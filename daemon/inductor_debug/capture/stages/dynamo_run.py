@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import torch
 from inductor_debug_schema import BreakCause, Finding, GraphBreak, NoGraph, Severity, Stage, StageReport, StageState
 from torch.fx import GraphModule
+from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.dynamo.dynamo_breaks import (
@@ -27,6 +28,7 @@ from inductor_debug.capture.dynamo.dynamo_breaks import (
 from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions, last_stack
 from inductor_debug.capture.dynamo.graph_breaks import BreakCollector, frames_of
 from inductor_debug.capture.dynamo.side_effects import changes_what_was_there
+from inductor_debug.capture.dynamo.specialisations import Specialised, specialisations
 from inductor_debug.capture.dynamo.uncaptured import kept_from
 from inductor_debug.capture.dynamo.whole_graph import WholeTarget, arguments_of_whole
 from inductor_debug.capture.expressions.instruction_expressions import SourcePositions
@@ -38,6 +40,7 @@ from inductor_debug.capture.failures.failures import (
     describe,
     fell_short,
     frames_of_error,
+    innermost,
     is_of_fake_tensors_alone,
     places_of,
 )
@@ -47,6 +50,7 @@ from inductor_debug.capture.running.modules import ModulePath
 from inductor_debug.capture.running.origins import OriginTable
 from inductor_debug.capture.running.stage_results import StageEnding, StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime.iterators import own_iterator
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.tensors.recorder import CompiledRecorder
 from inductor_debug.rules.recording.ops import Frame
@@ -88,6 +92,7 @@ class DynamoRun:
         self.call = 0
         self.leaves_changes = False
         self._compilations = Compilations()
+        self._specialised: list[Specialised] = []
 
     def execute(
         self,
@@ -106,13 +111,16 @@ class DynamoRun:
             under: what surrounds each call, by its number from 0.
         """
         torch._dynamo.reset()
-        calls = pytree.tree_map(lambda leaf: leaf, [(self.target.args, self.target.kwargs), *more])
+        calls = pytree.tree_map(own_iterator, [(self.target.args, self.target.kwargs), *more])
         ambient = self.target.fake_mode or contextlib.nullcontext()
         listening = listen(self.breaks.add, self.breaks.add_limit)
         # Files that have errors suppressed are told what is suppressed.
         thrifty = torch._dynamo.config.patch(run_gc_after_compile=False, suppress_errors=False)
-        backend = self._backend_of(runner, leave_early)
-        with quiet(), thrifty, hooked_positions(replacing=True), listening, ambient:
+        # Whether code took a size for a number that was marked as dynamic is asked once all graphs are there.
+        marked = any(map(_is_marked, pytree.tree_leaves(calls)))
+        backend = self._backend_of(runner, leave_early and not marked)
+        numbers = specialisations(self._specialised.append) if marked else contextlib.nullcontext()
+        with quiet(), thrifty, hooked_positions(replacing=True), listening, numbers, ambient:
             try:
                 compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
                 # Functions that the user compiles with another backend get this one too: nothing is ever built.
@@ -178,6 +186,8 @@ class DynamoRun:
             return StageEnding(findings)
         # Where the target raises, the exception itself says more than that Dynamo saw it coming.
         findings = [finding for finding in findings if not _is_exception(finding.facts)]
+        if isinstance(error, ConstraintViolationError) and (told := self._against_a_mark(error)) is not None:
+            return StageEnding([*findings, told])
         if _is_dynamos(error):
             cause = cause_of(error)
             if self.target.fake_mode is not None and is_of_fake_tensors_alone(cause):
@@ -201,6 +211,21 @@ class DynamoRun:
         message = f"torch.compile cannot capture this: {describe(cause_of(error))}"
         return capture_error(message, frames, self.target, self.stage)
 
+    def _against_a_mark(self, error: ConstraintViolationError) -> Finding | None:
+        """The expression that took for a number what was marked as dynamic; None where it is not known."""
+        said = str(error)
+        found = next((each for each in self._specialised if each.source and each.source in said), None)
+        frames = frames_of(found.stack, self.sources) if found is not None else ()
+        index = innermost(frames)
+        if found is None or index is None:
+            return None
+        message = (
+            f"`{self.sources.excerpt(frames[index].location)}` needs a size as a number ({found.value}) that is marked "
+            "with `torch._dynamo.mark_dynamic`, so compiling fails here. `torch._dynamo.maybe_mark_dynamic` lets "
+            "torch.compile make a graph for each such size."
+        )
+        return capture_error(message, frames, self.target, self.stage)
+
     def _nothing_captured(self, kept: tuple[NoGraph, str, CodeType | None] | None) -> Finding:
         place = self.target.location
         by, name, marked = kept or (None, "", None)
@@ -219,6 +244,10 @@ class DynamoRun:
             target=self.target.name,
             facts=facts,
         )
+
+
+def _is_marked(leaf: Any) -> bool:
+    return isinstance(leaf, torch.Tensor) and bool(getattr(leaf, "_dynamo_dynamic_indices", ()))
 
 
 def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
