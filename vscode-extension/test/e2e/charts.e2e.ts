@@ -77,6 +77,24 @@ test("a profile runs the target, and a row leads to the expression that took the
   await until("it is selected", async () => /Ln 14, Col \d+ \(\d+ selected\)/u.test(await window.page.locator(".statusbar").innerText()));
 });
 
+test("compile time is drawn, and colours the lines that it goes to until its tab is closed", async () => {
+  const signs = (): Promise<number> => window.page.locator('.editor-instance [class*="TextEditorDecorationType"].cgmr').count();
+  await window.run("Inductor Debug: Show Compile Time");
+  await until("the times are there", () => window.frameText(/Net[\s\S]*Dynamo[\s\S]*self\.wide\(x\)/u));
+  await until("the gutter has signs", async () => (await signs()) > 0);
+  expect(await window.page.locator(".statusbar").innerText()).toContain("Heat: compile time");
+  await window.hover(13, 20, /Heat: compile time\s+[^]*\d m?s \(\d+ %\)/u);
+  await window.screenshot("charts-compile-time-heat");
+  await window.run("Inductor Debug: Toggle Heat");
+  await until("the gutter has none", async () => (await signs()) === 0);
+  await window.run("Inductor Debug: Toggle Heat");
+  await until("the gutter has them again", async () => (await signs()) > 0);
+  await window.closeTab("Compile Time: Net");
+  await until("it is the profile's turn", async () => (await window.page.locator(".statusbar").innerText()).includes("Heat: measured time"));
+  await window.closeTab("Profile: Net");
+  await until("signs go with the last tab that has some", async () => (await signs()) === 0);
+});
+
 test("a memory snapshot of another machine opens from the explorer, and a row leads to the line that allocated", async () => {
   await window.fromExplorer("snapshot.pickle", "Open a Memory Snapshot or a Profile");
   await until("its memory is there", async () => (await frameWith("section[aria-label='Memory of snapshot.pickle, device 0'] canvas")) !== undefined);
