@@ -131,16 +131,19 @@ function install(extensions: string, vsix: string): void {
   if (made.status !== 0) throw new Error(`${vsix} could not be installed: ${made.stdout}${made.stderr}`);
 }
 
-/** Has windows that are opened from now on run the cells of notebooks, as they do with Jupyter's extension: in a Python process. */
-export function installKernel(): void {
-  const packed = mkdtempSync(join(inject("home"), "kernel-"));
-  cpSync(join(EXTENSION, "test", "e2e", "kernel"), join(packed, "extension"), { recursive: true });
+/**
+ * Has windows that are opened from now on do what other people's extensions do in VS Code, which tests cannot install: run the cells of notebooks
+ * in a Python process (`kernel`, as Jupyter's does), or debug Python with debugpy (`debugger`, as the Python Debugger does).
+ */
+export function installStandIn(name: "kernel" | "debugger"): void {
+  const packed = mkdtempSync(join(inject("home"), `${name}-`));
+  cpSync(join(EXTENSION, "test", "e2e", name), join(packed, "extension"), { recursive: true });
   renameSync(join(packed, "extension", "extension.vsixmanifest"), join(packed, "extension.vsixmanifest"));
   const types = ["json", "js", "vsixmanifest"].map((kind) => `<Default Extension=".${kind}" ContentType="text/plain"/>`);
   writeFileSync(join(packed, "[Content_Types].xml"), `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">${types.join("")}</Types>`);
-  const zipped = spawnSync(PYTHON, ["-m", "zipfile", "-c", "kernel.vsix", "extension", "extension.vsixmanifest", "[Content_Types].xml"], { cwd: packed, encoding: "utf8" });
-  if (zipped.status !== 0) throw new Error(`the kernel could not be packed: ${zipped.stderr}`);
-  install(installed(), join(packed, "kernel.vsix"));
+  const zipped = spawnSync(PYTHON, ["-m", "zipfile", "-c", `${name}.vsix`, "extension", "extension.vsixmanifest", "[Content_Types].xml"], { cwd: packed, encoding: "utf8" });
+  if (zipped.status !== 0) throw new Error(`${name} could not be packed: ${zipped.stderr}`);
+  install(installed(), join(packed, `${name}.vsix`));
 }
 
 /** code-server's own file of settings, empty: else it writes one into the user's home. */

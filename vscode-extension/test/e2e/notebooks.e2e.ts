@@ -4,7 +4,7 @@ import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { drawnGraph, outlineRows } from "./graphFrame.js";
-import { clickUntil, installKernel, PYTHON, until, Workbench } from "./harness.js";
+import { clickUntil, installStandIn, PYTHON, until, Workbench } from "./harness.js";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
@@ -24,7 +24,7 @@ const NOTEBOOK = notebook(
 let bench: Workbench;
 let window: Window;
 beforeAll(async () => {
-  installKernel();
+  installStandIn("kernel");
   bench = await Workbench.start({ "inductorDebug.interpreter": PYTHON }, { INDUCTOR_DEBUG_TEST_PYTHON: PYTHON });
   window = await bench.open(bench.folder({ "model.ipynb": NOTEBOOK, "whole.ipynb": NOTEBOOK }));
   await window.page.setViewportSize({ width: 1280, height: 1100 }); // cells below are not drawn
