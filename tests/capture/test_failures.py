@@ -12,6 +12,10 @@ from inductor_debug.capture.tensors.fake_mode import MemoryBoundError
     ("error", "words"),
     [
         (ValueError("no\nmore"), "ValueError: no"),
+        (
+            ImportError("no timm. Get it:\n`pip install timm`. Restart then."),
+            "ImportError: no timm. Get it: `pip install timm`",
+        ),
         (KeyError(UnknownError), "KeyError: a value that nobody wrote down"),
         (UnknownError(), "a value that nobody wrote down is needed"),
         (MemoryBoundError("too large"), "too large"),

@@ -149,6 +149,8 @@ def describe(error: BaseException) -> str:
     if (abstract := left_open(error)) is not None:
         return f"NotImplementedError: torch leaves `{abstract}` to subclasses, and its own does nothing else"
     lines = [line.strip() for line in said_by(error).splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].endswith(":") and lines[1].startswith("`"):  # the command that it announces
+        lines = [f"{lines[0]} {lines[1].partition('` ')[0].partition('`.')[0].rstrip('`')}`"]
     text = _FAKE_TENSOR.sub(r"a tensor of size \1", lines[0] if lines else "").replace("FakeTensor", "Tensor")
     text = _OURS.sub(_UNWRITTEN, text)
     if len(text) > _LONGEST_MESSAGE:
