@@ -13,9 +13,10 @@ import functools
 import inspect
 import types
 from collections.abc import Iterator
-from typing import Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
-from torch import nn
+if TYPE_CHECKING:
+    from torch import nn
 
 T = TypeVar("T")
 
@@ -59,6 +60,8 @@ def members_of(module: Any) -> dict[str, Any]:
 
 def parts_of(module: nn.Module) -> Iterator[nn.Module]:
     """A module and all inside of it, also where it keeps something of its own under the name `modules`."""
+    from torch import nn  # here, as processes look at objects before they know that there is a torch
+
     return nn.Module.modules(module)
 
 
