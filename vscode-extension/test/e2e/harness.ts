@@ -55,6 +55,21 @@ const SETTINGS = {
   "editor.fontFamily": "DejaVu Sans Mono",
 };
 export type Settings = Record<string, unknown>;
+type Entries = [string, unknown][];
+
+interface Manifest {
+  readonly contributes: { readonly configuration: { readonly properties: Readonly<Record<string, { readonly scope?: string }>> } };
+}
+
+const MANIFEST = JSON.parse(readFileSync(join(EXTENSION, "package.json"), "utf8")) as Manifest;
+
+/**
+ * Whether a setting of ours is a machine's, which servers have a file of their own for. VS Code takes such from the user's file as well, but only
+ * until that is written anew, as commands do that keep what they are told.
+ */
+function isOfMachine(name: string): boolean {
+  return MANIFEST.contributes.configuration.properties[name]?.scope?.startsWith("machine") === true;
+}
 
 export const VIEWPORT = { width: 1280, height: 800 };
 
@@ -168,7 +183,9 @@ export class Workbench {
     const port = await freePort();
     const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override", "--log", level];
     const places = ["--user-data-dir", user, "--extensions-dir", installed(), "--config", configuration(), "--bind-addr", `127.0.0.1:${port}`];
-    write(join(user, "User", "settings.json"), JSON.stringify({ ...SETTINGS, ...settings }));
+    const [ofMachine, others] = [true, false].map((wanted) => Object.entries(settings).filter(([name]) => isOfMachine(name) === wanted)) as [Entries, Entries];
+    write(join(user, "Machine", "settings.json"), JSON.stringify(Object.fromEntries(ofMachine)));
+    write(join(user, "User", "settings.json"), JSON.stringify({ ...SETTINGS, ...Object.fromEntries(others) }));
     write(join(user, "User", "keybindings.json"), JSON.stringify(keys));
     const server = spawn(process.execPath, [ENTRY, ...places, ...quiet], {
       stdio: "ignore",
