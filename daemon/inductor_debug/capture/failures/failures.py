@@ -64,6 +64,7 @@ _DEVICE_WORDS = re.compile(
 )
 _FAKE_MACHINERY = ("torch._subclasses.", "torch._higher_order_ops.", "torch.fx.experimental.")
 _FAKE_TENSOR = re.compile(r"FakeTensor\(\.\.\., (?:device='meta', )?size=(\([^)]*\))[^)]*\)")
+_COMMAND = re.compile(r"`[^`]+`")
 _OURS = re.compile(r"<(?:class ')?inductor_debug\.[^>]*>")
 """What stands in a message for a value that could not be read off the user's code."""
 _UNWRITTEN = "a value that nobody wrote down"
@@ -149,9 +150,10 @@ def describe(error: BaseException) -> str:
     if (abstract := left_open(error)) is not None:
         return f"NotImplementedError: torch leaves `{abstract}` to subclasses, and its own does nothing else"
     lines = [line.strip() for line in said_by(error).splitlines() if line.strip()]
-    if len(lines) > 1 and lines[0].endswith(":") and lines[1].startswith("`"):  # the command that it announces
-        lines = [f"{lines[0]} {lines[1].partition('` ')[0].partition('`.')[0].rstrip('`')}`"]
-    text = _FAKE_TENSOR.sub(r"a tensor of size \1", lines[0] if lines else "").replace("FakeTensor", "Tensor")
+    said = lines[0] if lines else ""
+    if said.endswith(":") and (command := _COMMAND.match("".join(lines[1:2]))) is not None:
+        said = f"{said} {command[0]}"  # what it announces
+    text = _FAKE_TENSOR.sub(r"a tensor of size \1", said).replace("FakeTensor", "Tensor")
     text = _OURS.sub(_UNWRITTEN, text)
     if len(text) > _LONGEST_MESSAGE:
         text = text[: _LONGEST_MESSAGE - 1] + "…"

@@ -138,7 +138,7 @@ def _number(node: ast.expr, frame: FrameType) -> int:
 
 def _as_long(construction: Construction, left: int, right: int) -> Iterator[Changes]:
     """All lists of one length that were made up, as long as the other number says."""
-    for have, want in ((left, right), (right, left)):
+    for have, want in ((left, right), (right, left)) if max(left, right) <= _MOST_ITEMS else ():
         changes = [
             (item.name, [*value[:want], *value[-1:] * (want - have)])
             for item in construction.arguments

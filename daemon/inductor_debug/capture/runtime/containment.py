@@ -26,9 +26,9 @@ from inductor_debug.capture.runtime import audit, foreign
 from inductor_debug.capture.runtime.loading import is_installed, is_standard
 from inductor_debug.system.own_files import OWN_PACKAGE, STAND_INS, is_trusted
 
-_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+TORCH_FOLDER = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _COMPILERS = tuple(
-    _TORCH + name + os.sep for name in ("_inductor", "_dynamo", "_functorch", "_logging", "compiler", "_export")
+    TORCH_FOLDER + name + os.sep for name in ("_inductor", "_dynamo", "_functorch", "_logging", "compiler", "_export")
 )
 _TRITON = os.sep + "triton" + os.sep
 _DEVICES = ("/dev/", "/proc/")

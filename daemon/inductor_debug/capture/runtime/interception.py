@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import sys
 import threading
 import types
@@ -21,6 +20,7 @@ import torch
 
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.containment import TORCH_FOLDER
 from inductor_debug.capture.runtime.iterators import own_iterator
 from inductor_debug.capture.runtime.later_calls import CallsAgain, LaterCall, conditions_of
 from inductor_debug.capture.runtime.loading import run_user_code
@@ -30,7 +30,6 @@ PATIENCE = 16
 """Calls of targets already known after which a script is stopped: it has begun to work in earnest (a training loop)."""
 
 _INLINE = "_torchdynamo_inline"
-_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _MARKS = "_dynamo_"
 """What the attributes begin with in which `mark_dynamic` and its like keep what they are told of a tensor."""
 
@@ -180,7 +179,7 @@ def _is_torchs_own(model: Any, caller: types.FrameType) -> bool:
     """Whether torch compiles a function of its own, as the eager `torch.cond` does: that is nobody's target."""
     if not foreign.is_a(model, types.FunctionType):
         return False  # `Module.compile()` passes a method of the module
-    return all(file.startswith(_TORCH) for file in (model.__code__.co_filename, caller.f_code.co_filename))
+    return all(file.startswith(TORCH_FOLDER) for file in (model.__code__.co_filename, caller.f_code.co_filename))
 
 
 def _is_method(run: Any, args: tuple[Any, ...]) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
-from inductor_debug_schema import Event, FileReport, FileStatus, Finding, Loaded
+from inductor_debug_schema import Event, FileReport, FileStatus, Loaded
 
 from inductor_debug.accelerators.suggestions import unknown
 from inductor_debug.engine.orders.orders import Performed
-from inductor_debug.source.notebooks.reading import line_in_words, place_in_words
+from inductor_debug.source.notebooks.reading import place_seen_from
 
 NO_TARGET = (
     "nothing in it to compile: no class of modules has a `forward`; "
@@ -59,7 +57,7 @@ def reason(report: FileReport) -> str:
     """Why nothing came of a run, in one sentence."""
     worst = min(report.findings, key=lambda finding: finding.severity.rank, default=None)
     if worst is not None:
-        return _place(worst, report.path) + worst.message
+        return f"{place_seen_from(report.path, worst.path, worst.range.start.line)}: {worst.message}"
     return NO_TARGET if report.status is FileStatus.NO_TARGET else f"the run ended as {report.status.value}"
 
 
@@ -70,10 +68,3 @@ def shortfall(report: FileReport) -> str:
         return min(stopped, key=lambda finding: finding.severity.rank).message
     notes = (note for target in report.targets for stage in target.stages for note in stage.notes if note)
     return next(notes, "")
-
-
-def _place(finding: Finding, path: str) -> str:
-    line = finding.range.start.line
-    here = finding.path == path
-    place = line_in_words(path, line) if here else place_in_words(os.path.basename(finding.path), finding.path, line)
-    return f"{place}: "

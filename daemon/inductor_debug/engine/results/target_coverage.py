@@ -26,7 +26,7 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.rules.words.untaken_words import summary_of
-from inductor_debug.source.notebooks.reading import line_in_words, place_in_words
+from inductor_debug.source.notebooks.reading import place_seen_from
 
 ENDING_RULES = frozenset({"capture-error", "import-error"})
 """Rules of findings at which a target's run is over."""
@@ -146,6 +146,4 @@ def _place(at: Location | None, path: str) -> str:
     """`line 12`, or `helper.py:12` of another file."""
     if at is None:
         return "its code"
-    line = at.range.start.line
-    here = at.path == path
-    return line_in_words(path, line) if here else place_in_words(os.path.basename(at.path), at.path, line)
+    return place_seen_from(path, at.path, at.range.start.line)

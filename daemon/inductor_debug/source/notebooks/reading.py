@@ -144,6 +144,11 @@ def place_of(path: str, line: int) -> CellPlace | None:
     return notebook.place(line) if notebook is not None else None
 
 
+def place_seen_from(own: str, path: str, line: int) -> str:
+    """`line 12` of the file that is spoken of, `helper.py:12` of another one, of a line counted from 0."""
+    return line_in_words(path, line) if path == own else place_in_words(os.path.basename(path), path, line)
+
+
 def line_of(path: str, cell: int, line: int) -> int | None:
     """Where a line of a cell, both as people count them, stands in the text; None where there is no such line."""
     areas = (area for area in cell_areas(path) if area["number"] == cell and 0 < line <= area["lines"])

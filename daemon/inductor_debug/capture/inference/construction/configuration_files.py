@@ -20,6 +20,7 @@ from typing import Any
 
 from inductor_debug.capture.inference.construction.composition import composed
 from inductor_debug.capture.inference.construction.demand import Demand
+from inductor_debug.capture.inference.construction.project_files import files_of
 
 _FOLDERS = ("config", "configs", "conf")
 _DEEPEST_FOLDER = 3
@@ -85,7 +86,7 @@ class ConfigurationFiles:
 
     def _paths(self) -> Iterator[str]:
         """The files that may be meant, each once, the nearest first."""
-        nearest = itertools.chain(self._beside(), _files_of(self.root, _DEEPEST_OF_PROJECT))
+        nearest = itertools.chain(self._beside(), _of_project(self.root))
         return iter(dict.fromkeys(itertools.islice(nearest, _MOST_PLACES)))
 
     def _beside(self) -> Iterator[str]:
@@ -101,13 +102,24 @@ class ConfigurationFiles:
             folder = above
 
 
+@functools.lru_cache(maxsize=4)
+def _of_project(root: str) -> tuple[str, ...]:
+    """What may be meant of all files of a project, which all classes of a file look through."""
+    found = files_of(root, tuple(_READERS), _DEEPEST_OF_PROJECT)
+    return tuple(itertools.islice((file for file in found if _may_be_meant(os.path.basename(file))), _MOST_PLACES))
+
+
+def _may_be_meant(name: str) -> bool:
+    return os.path.splitext(name)[1] in _READERS and name != "pyproject.toml"
+
+
 def _files_of(folder: str, depth: int) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:
-        if entry.is_file() and os.path.splitext(entry.name)[1] in _READERS and entry.name != "pyproject.toml":
+        if entry.is_file() and _may_be_meant(entry.name):
             yield entry.path
         elif depth and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
             yield from _files_of(entry.path, depth - 1)

@@ -35,12 +35,13 @@ _ASYNC = re.compile(r"\basync\s*=(?!=)")
 _FOREIGN = frozenset(("site-packages", "node_modules", "__pycache__", "venv", "env", "build", "dist"))
 
 
-def files_of(root: str) -> Iterator[str]:
-    """The Python files below a folder, those of installed packages left out."""
+def files_of(root: str, endings: tuple[str, ...] = (".py",), deepest: int = sys.maxsize) -> Iterator[str]:
+    """The Python files below a folder, or others, those of installed packages left out; not more than so deep."""
     for folder, folders, files in os.walk(root):
-        folders[:] = sorted(item for item in folders if not item.startswith(".") and item not in _FOREIGN)
+        deeper = folder.count(os.sep) - root.count(os.sep) < deepest
+        folders[:] = sorted(item for item in folders if deeper and not item.startswith(".") and item not in _FOREIGN)
         for file in sorted(files):
-            if file.endswith(".py"):
+            if file.endswith(endings):
                 yield os.path.join(folder, file)
 
 
