@@ -374,6 +374,15 @@ class Alike(nn.Module):
         return (input * target).sum()
 
 
+class Heatmaps(nn.Module):
+    """Says that the truth is to have the shape of what was predicted, whose rank it shows."""
+
+    def forward(self, pred: Any, gt: Any, mask: Any) -> Any:
+        assert pred.size() == gt.size()
+        loss = ((pred - gt) ** 2) * mask[:, None, :, :].expand_as(pred)
+        return loss.mean(dim=3).mean(dim=2).mean(dim=1)
+
+
 class Named(nn.Module):
     """Gives functions of torch what they take by name, for each of several predictions."""
 
@@ -387,6 +396,7 @@ class Named(nn.Module):
 CALLS = {
     Remembered: "x f32[2, 32], num = 2",
     Alike: "input f32[2, 4, 16, 24, 5], target f32[2, 16, 24, 5]",
+    Heatmaps: "pred f32[2, 8, 24, 16], gt f32[2, 8, 24, 16], mask b8[2, 24, 16]",
     Named: "preds [f32[2, 8, 64, 96], f32[2, 8, 64, 96]], target i64[2, 64, 96]",
     OnePixel: "image f32[2, 3, 32, 32]",
     Extended: "target_image f32[2, 3, 64, 96], ref_imgs [f32[2, 3, 64, 96], f32[2, 3, 64, 96]]",

@@ -37,7 +37,8 @@ class Refusal:
     """What was asked for. `missing` are names that stood for None, `ranks` and `sizes` what tensors are to have.
 
     `had` and `had_ranks` are what they have where they were refused, `multiples` numbers of which a size is to be one,
-    `flags` tensors that were asked whether they are true, `bounded` those whose least or largest element was looked at.
+    `flags` tensors that were asked whether they are true, `bounded` those whose least or largest element was looked at,
+    `alike` pairs of one that is to have the shape of another one, which has more dimensions.
     """
 
     missing: list[str] = field(default_factory=list)
@@ -48,6 +49,7 @@ class Refusal:
     had_ranks: dict[str, int] = field(default_factory=dict)
     multiples: dict[Size, int] = field(default_factory=dict)
     bounded: list[str] = field(default_factory=list)
+    alike: list[tuple[str, str]] = field(default_factory=list)
 
 
 def refusal_of(error: BaseException | None) -> Refusal:
@@ -204,11 +206,14 @@ class _Reader:
 
     def elements(self, left: ast.expr, right: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
         """The elements of two sides in pairs, `(h, w) != (299, 299)`; the sides where they have none."""
-        of = [shape_of(left), shape_of(right)]
-        shapes = [self._shape(name_of(node)) for node in of if node is not None]
-        ranks = [len(shape) for shape in shapes if shape is not None]
-        if of[0] is not None and of[1] is not None and len(ranks) > 1 and ranks[0] != ranks[1]:
-            yield ast.Attribute(of[0], "ndim", ast.Load()), ast.Attribute(of[1], "ndim", ast.Load())
+        nodes = [node for node in map(shape_of, (left, right)) if node is not None]
+        shaped = [(len(shape), node) for node in nodes if (shape := self._shape(name_of(node))) is not None]
+        ranks = sorted(rank for rank, _ in shaped)
+        if len(set(ranks)) > 1:
+            lower, higher = (node for _, node in sorted(shaped, key=lambda item: item[0]))
+            self.found.alike.append((name_of(lower), name_of(higher)))
+            # What has more dimensions was shown to have them, perhaps.
+            self.take(ast.Attribute(lower, "ndim", ast.Load()), ast.Constant(ranks[-1]))
             return
         both = [self._elements(side) for side in (left, right)]
         count = max([*ranks, *map(len, both)])

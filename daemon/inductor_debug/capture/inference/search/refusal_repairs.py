@@ -1,0 +1,85 @@
+"""From a condition under which code raised to the guesses that meet it: ranks and sizes, shapes that are to be alike.
+
+Where nothing was asked of the inputs (`refusals`) there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from inductor_debug.capture.inference.search.refusals import Refusal, refusal_of
+from inductor_debug.capture.inference.search.trial import TrialOutcome
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
+from inductor_debug.capture.inference.specs.spec_changes import (
+    redimensioned,
+    replaced,
+    resized_alone,
+    shifted,
+)
+from inductor_debug.capture.inference.specs.specs import ConstantSpec, Guess, TensorSpec
+
+
+def by_refusal(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
+    """What the condition asks for under which code has raised: ranks and sizes, arguments that were left out."""
+    asked, guess = refusal_of(outcome.error), outcome.guess
+    for name, like in asked.alike:
+        own, other = guess.spec_of(name), guess.spec_of(like)
+        if isinstance(own, TensorSpec) and isinstance(other, TensorSpec):
+            yield guess.with_spec(name, replace(own, dims=other.dims))
+    measured = {name for name, _ in (*asked.sizes, *asked.multiples)} | asked.ranks.keys()
+    for name, spec in guess.tensors():
+        if name in measured and guess.spec_of(name) == spec:
+            yield from _in_proportion(guess, name, spec, asked)
+            yield from _measured(guess, name, spec, asked)
+    for name, spec in guess.tensors():
+        if name in asked.bounded and spec.dtype.startswith(("float", "bfloat")):
+            yield replaced(guess, name, spec, replace(spec, filled=1))
+    for name in asked.flags if all(isinstance(guess.spec_of(item), TensorSpec) for item in asked.flags) else ():
+        for value in (False, True):
+            yield guess.with_spec(name, ConstantSpec(repr(value), value))
+    missing = [name for name in plan.optional if name in asked.missing and guess.spec_of(name) is None]
+    for names in [missing, *([name] for name in missing if len(missing) > 1)]:
+        given = guess
+        for name in names:
+            given = plan.with_optional(given, name, plan.candidates_of(name)[0])
+        yield given
+
+
+def _in_proportion(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) -> Iterator[Guess]:
+    """Half of a size that was refused after it had doubled: of every tensor that it came from, as far as is known.
+
+    An image that was put below another of its size is as high as both.
+    """
+    sizes, rank, changed = guess.size_of(), len(spec.dims), guess
+    shape = spec.shape(sizes)
+    wanted = {index: size for (of, index), size in asked.sizes.items() if of == name and -rank <= index < rank}
+    had = {index: asked.had.get((name, index), 0) for index in wanted}
+    if all(had[index] in (0, shape[index]) or shape[index] * wanted[index] % had[index] for index in wanted):
+        return
+    for index, size in wanted.items():
+        for other, alike in guess.tensors() if had[index] else ():
+            if guess.spec_of(other) == alike and len(alike.dims) == rank and alike.shape(sizes)[index] == shape[index]:
+                now = changed.spec_of(other)
+                assert isinstance(now, TensorSpec)
+                changed = resized_alone(changed, other, now, index % rank, shape[index] * size // had[index])
+    yield changed
+
+
+def _measured(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) -> Iterator[Guess]:
+    """One tensor of the rank and of the sizes that are asked of it."""
+    rank = len(spec.dims)
+    if name in asked.ranks:  # it may have got more dimensions on the way
+        rank += asked.ranks[name] - asked.had_ranks.get(name, rank)
+    for (of, index), factor in asked.multiples.items():
+        if of == name and -rank <= index < rank == len(spec.dims):
+            size = spec.shape(guess.size_of())[index]
+            yield redimensioned(guess, name, spec, index % rank, max(size - size % factor, factor))
+    for other in shifted(guess, name, spec, rank - len(spec.dims)) if rank != len(spec.dims) else [guess]:
+        changed = other.spec_of(name)
+        assert isinstance(changed, TensorSpec)
+        dims = list(changed.dims)
+        for (of, index), size in asked.sizes.items():
+            if of == name and -len(dims) <= index < len(dims):
+                dims[index] = size
+        yield other.with_spec(name, replace(changed, dims=tuple(dims)))
