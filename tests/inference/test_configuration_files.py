@@ -125,6 +125,26 @@ def test_a_dict_of_the_projects_own_class_is_made_of_it(
     assert ("Net was built with configs/a.json." in job.stages[0].report.notes) == bool(files)
 
 
+ALIASES = {
+    "a bomb": "a0: &a0 {x: lol}\n"
+    + "".join(
+        f"a{number}: &a{number} {{" + ", ".join(f"k{key}: *a{number - 1}" for key in range(9)) + "}\n"
+        for number in range(1, 12)
+    ),
+    "a loop": "a: &a\n  b: *a\n  width: 1\n",
+    "too deep": "{a: " * 60 + "1" + "}" * 60,
+}
+
+
+@pytest.mark.parametrize("text", ALIASES.values(), ids=list(ALIASES))
+def test_a_document_that_repeats_itself_is_passed_over(tmp_path: Path, text: str) -> None:
+    needed.library("yaml")
+    write(tmp_path, configs__a_dot_yaml=text, configs__b_dot_yaml=YAML)
+    job = job_of(tmp_path)
+    assert inputs_of(job) == "(torch.randn(2, 24),)"
+    assert "Net was built with configs/b.yaml." in job.stages[0].report.notes
+
+
 @pytest.mark.parametrize(
     "values",
     [

@@ -26,6 +26,7 @@ _FOLDERS = ("config", "configs", "conf")
 _DEEPEST_FOLDER = 3
 _DEEPEST_OF_PROJECT = 5
 _DEEPEST_TABLE = 4
+_DEEPEST_PART = 50
 _MOST_FILES = 200
 _MOST_PLACES = 2 * _MOST_FILES
 """Some of them are come by twice."""
@@ -139,9 +140,23 @@ def _parsed(path: str, changed: int, size: int) -> Any:
     """As above; all classes of a file look at the same files, and a YAML file takes milliseconds."""
     try:
         with open(path, encoding="utf-8") as stream:
-            return _READERS[os.path.splitext(path)[1]](stream.read())
+            document = _READERS[os.path.splitext(path)[1]](stream.read())
     except Exception:  # whatever a parser makes of what is no configuration
         return None
+    return document if _is_as_large_as_its_text(document, size) else None
+
+
+def _is_as_large_as_its_text(document: Any, size: int) -> bool:
+    """Whether a document has no more parts than characters, none too deep: YAML's aliases may repeat it without end."""
+    parts, seen = [(document, 0)], 0
+    while parts and seen <= size:
+        value, depth = parts.pop()
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if inner and depth > _DEEPEST_PART:
+            return False
+        parts.extend((item, depth + 1) for item in inner)
+        seen += 1
+    return not parts
 
 
 def _yaml(text: str) -> Any:
