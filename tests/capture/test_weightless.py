@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from inductor_debug.capture.weightless.grouped_products import GROUPED_PRODUCT
 from inductor_debug.capture.weightless.invented_values import Inventor
 from inductor_debug.capture.weightless.mode import WeightlessMode
 from inductor_debug_schema import Stage, StageState
+from torch import nn
 from torch.nn import functional
 
 pytestmark = pytest.mark.torch
@@ -22,6 +24,7 @@ _SIZES = st.sampled_from((8, 16, 24))
 
 COPYING = """\
 import copy
+import pickle
 
 import torch
 from torch import nn
@@ -135,6 +138,19 @@ def test_a_deep_copy_has_the_mode_of_what_is_copied_and_a_value_of_its_own(inven
         assert (first["kept"] + second["kept"]).shape == (2,)
         assert int(second["seen"]) == 3
         assert second["kept"].requires_grad == first["kept"].requires_grad
+
+
+def test_a_model_without_weights_can_be_saved_and_read_again() -> None:
+    """As by constructors that see whether they can be, and copies that are made by way of a file."""
+    with WeightlessMode(None):
+        model = nn.Linear(3, 2, bias=False)
+        model.register_buffer("seen", torch.zeros(4, 2).t())
+        again = pickle.loads(pickle.dumps(model))
+        assert isinstance(again.weight, nn.Parameter)
+        assert again.weight.requires_grad
+        assert again.seen.stride() == (1, 2)
+        assert not again.seen.requires_grad
+        assert (again(torch.empty(5, 3)) + model(torch.empty(5, 3))).shape == (5, 2)
 
 
 def test_where_dynamo_stops_in_a_deep_copy_nothing_of_ours_is_told(tmp_path: Path) -> None:

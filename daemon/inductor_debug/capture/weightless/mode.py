@@ -19,11 +19,11 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils import _pytree as pytree
 from torch.utils._mode_utils import no_dispatch
 
-from inductor_debug.capture.weightless.deep_copies import copy_constants
 from inductor_debug.capture.weightless.dimension_checks import check_dimensions
 from inductor_debug.capture.weightless.false_refusals import RefusedWithoutValuesError, is_taken_with_values
 from inductor_debug.capture.weightless.grouped_products import GROUPED_PRODUCT, grouped_product
 from inductor_debug.capture.weightless.invented_values import MOST_ELEMENTS, Inventor
+from inductor_debug.capture.weightless.tensor_copies import mend_copies
 
 _FACTORIES = frozenset(
     getattr(torch.ops.aten, name)
@@ -51,7 +51,7 @@ class WeightlessMode(FakeTensorMode):  # type: ignore[no-untyped-call]
     def __init__(self, inventor: Inventor | None = None) -> None:
         super().__init__(allow_non_fake_inputs=True)
         check_dimensions()
-        copy_constants()
+        mend_copies()
         self.inventor = inventor
         self._most_constant = MOST_ELEMENTS if inventor is not None else 0
 
