@@ -208,10 +208,11 @@ class Quantize(torch.autograd.Function):
 def test_what_raises_only_for_being_traced_is_no_error(tmp_path: Path) -> None:
     [finding] = breaks(tmp_path, "return Quantize.apply(x * 2) + 1", QUANTIZE)
     assert (finding.rule, finding.severity) == ("graph-break", Severity.WARNING)
-    assert finding.message.startswith("`Quantize.apply(x * 2)` raises an exception while torch.compile traces it, so")
+    assert place_of(finding) == 'raise RuntimeError("there are no gradients here")'
+    assert finding.message.startswith("This line raises an exception while torch.compile traces it, so")
 
 
-def test_what_raises_in_a_part_is_told_there_alone_with_the_callers_that_it_ends(tmp_path: Path) -> None:
+def test_what_raises_is_told_where_it_does_alone_with_the_callers_that_it_ends(tmp_path: Path) -> None:
     parts = """
 class Rounding(nn.Module):
     def forward(self, x):
@@ -228,9 +229,10 @@ class Block(nn.Module):
 block = Block()
 """
     [finding] = breaks(tmp_path, "return torch.relu(block(x)) + 1", QUANTIZE + parts)
-    assert place_of(finding) == "Quantize.apply(x)"
+    assert place_of(finding) == 'raise RuntimeError("there are no gradients here")'
+    assert facts_of(finding).eager == "model"
     eager = [item.message for item in finding.related if "eagerly" in item.message]
-    assert eager == [f"for the same reason `{name}` runs eagerly" for name in ("model", "Block.forward")]
+    assert eager == [f"for the same reason `{name}` runs eagerly" for name in ("Block.forward", "Rounding.forward")]
 
 
 def test_a_hook_that_is_registered_while_the_model_runs_is_one_finding(tmp_path: Path) -> None:

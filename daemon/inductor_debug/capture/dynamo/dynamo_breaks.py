@@ -10,6 +10,7 @@ sentence, `exc.Unsupported.__init__`, where the inlined frames and what they cal
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -122,6 +123,9 @@ def listen(on_break: Callable[[RawBreak], None], on_limit: Callable[[RawLimit], 
         error = kwargs.get("exc") or (args[-1] if args else None)
         if error is None or not getattr(error, "logged", False):
             raised = getattr(error, _RAISED, None) or _raised(listening.words_of(error), None, self)
+            origin = _origin(getattr(error, "__cause__", None))
+            if origin is not None:
+                raised = _raised(raised.words, None, origin)
             teller = sys._getframe(1)
             gives_up = teller.f_code.co_name in _GIVES_UP
             constructors = raised.constructors | constructors_below(teller)
@@ -221,6 +225,22 @@ def _raised(words: TorchWords, frame: FrameType | None, translator: Any = None) 
     stack = stack_of_translator(translator)
     functions = zip((frame.function for frame in stack), known, strict=True)
     return RawBreak(words, stack, callee_at(frame, translator), modules, constructors_among(functions))
+
+
+def _origin(exception: BaseException | None) -> Any:
+    """The translator of the function that raised what Dynamo saw the traced code raise, and found nobody to catch.
+
+    None for anything else. Dynamo tells of it where the function begins that is compiled, and anew for each that this
+    one calls on the way, though all of them end for one expression.
+    """
+    from torch._dynamo import exc, symbolic_convert
+
+    observed = getattr(exc, "ObservedException", None)
+    if observed is None or not isinstance(exception, observed):
+        return None
+    owners = (frame.f_locals.get("self") for frame, _ in traceback.walk_tb(exception.__traceback__))
+    translators = [owner for owner in owners if isinstance(owner, symbolic_convert.InstructionTranslatorBase)]
+    return translators[-1] if translators else None
 
 
 def _is_resumed(translator: Any) -> bool:

@@ -69,14 +69,13 @@ class BreakCollector:
     given_up: set[tuple[str, str]] = field(default_factory=set)
     _seen: dict[tuple[object, ...], int] = field(default_factory=dict)
     _broken: dict[tuple[str, str], int] = field(default_factory=dict)
-    _ended: dict[int, list[Related]] = field(default_factory=dict)
     _called_from: set[Location] = field(default_factory=set)
 
     def add(self, raw: RawBreak) -> None:
         """Takes one break in."""
         traced = frames_of(raw.stack, self.sources)
         frames = self._with_callers(traced, raw)
-        eager = _function(frames, raw) if raw.gives_up else ""
+        eager = _function((*reversed(traced), *frames), raw) if raw.gives_up else ""
         around_a_call = breaks_around_a_call(raw.stack, raw.modules)
         scripted = around_a_call and is_scripted(self.target.module)
         facts, broken = facts_of(
@@ -109,13 +108,9 @@ class BreakCollector:
         if known is None:
             cause = _cause(facts, frames, asserted=self._is_asserted(location))
             finding = self._finding(facts, raw, location, related, cause)
-            known = self._seen[key] = self._outer(facts, frames)
-            if known == len(self.findings):
-                self.count += 1
-                self.findings.append(finding)
-            else:
-                self._ended.setdefault(known, []).extend(_ended_with(self.findings[known]))
-                self.findings[known] = replace(finding, related=[*finding.related, *self._ended[known]])
+            known = self._seen[key] = len(self.findings)
+            self.count += 1
+            self.findings.append(finding)
         elif eager:
             self.findings[known] = _ending_eagerly(self.findings[known], eager)
         for frame in traced or frames[:1]:
@@ -139,18 +134,6 @@ class BreakCollector:
             facts=facts,
             cause=cause,
         )
-
-    def _outer(self, facts: GraphBreak, frames: tuple[Frame, ...]) -> int:
-        """The finding that this break's exception ended a caller of it, told before the code in between was traced.
-
-        The number of findings where there is none.
-        """
-        callers = {frame.location for frame in frames[1:]} if facts.breaks_by is BreakCause.EXCEPTION else set()
-        for index, found in enumerate(self.findings if callers else ()):
-            raised = isinstance(found.facts, GraphBreak) and found.facts.breaks_by is BreakCause.EXCEPTION
-            if raised and Location(found.path, found.range) in callers:
-                return index
-        return len(self.findings)
 
     def _construction_site(self, raw: RawBreak, frames: tuple[Frame, ...], traced: int) -> int | None:
         """Which frame builds the module in whose constructor a graph breaks; None where it does not break in one.
@@ -203,14 +186,16 @@ class BreakCollector:
 
     def _give_up(self, raw: RawBreak, location: Location, function: str, frames: tuple[Frame, ...]) -> None:
         """Takes in that a function is not compiled for a break, which another function may have told of before."""
-        given_up = (raw.stack[-1].filename, bare_name(raw.stack[-1].function))
         called = next((frame.location for frame in frames if frame.function == function), None)
         for index, found in enumerate(self.findings):
             same = found.rule == "graph-break" and (found.path, found.range) == (location.path, location.range)
-            if same and called is not None and given_up not in self.given_up:
-                words = Related(called.path, called.range, f"for the same reason `{function}` runs eagerly")
+            told = isinstance(found.facts, GraphBreak) and found.facts.eager == function
+            if called is None or not same or told:
+                continue
+            words = Related(called.path, called.range, f"for the same reason `{function}` runs eagerly")
+            if words not in found.related:
                 self.findings[index] = replace(found, related=[*found.related, words])
-        self.given_up.add(given_up)
+        self.given_up.add((raw.stack[-1].filename, bare_name(raw.stack[-1].function)))
 
     def add_limit(self, raw: RawLimit) -> None:
         """Takes in that Dynamo gave up on a function it had to compile too often."""
@@ -274,13 +259,6 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
     return f"{cause.value} {facts.registry_id} {facts.function or facts.inside}{within}"
 
 
-def _ended_with(outer: Finding) -> list[Related]:
-    """What is to be said of the break of a caller that the same exception ended."""
-    function = outer.facts.eager if isinstance(outer.facts, GraphBreak) else ""
-    words = Related(outer.path, outer.range, f"for the same reason `{function}` runs eagerly")
-    return [words] if function else []
-
-
 def _ending_eagerly(finding: Finding, function: str) -> Finding:
     """The finding of a break after which, at the same place, torch gave the function up."""
     if not isinstance(finding.facts, GraphBreak) or finding.facts.eager:
@@ -298,7 +276,7 @@ def _severity(facts: GraphBreak, raw: RawBreak) -> Severity:
 
 
 def _function(frames: tuple[Frame, ...], raw: RawBreak) -> str:
-    """The function that was to be compiled, as the user calls it."""
+    """The function that was to be compiled, as the user calls it: the first of the frames that has its name."""
     if not raw.stack:
         return ""
     name = raw.stack[-1].function

@@ -24,7 +24,7 @@ def mend_copies() -> None:
     method: Any = torch.Tensor.__deepcopy__
     untraced: Any = torch.compiler.disable  # Dynamo tells of torch's own method
     setattr(FakeTensor, "__deepcopy__", untraced(functools.wraps(method)(_copied)))  # noqa: B010
-    copyreg.pickle(FakeTensor, _pickled)  # type: ignore[arg-type]
+    copyreg.pickle(FakeTensor, _pickled)
 
 
 def _copied(tensor: Any, memo: dict[int, Any]) -> Any:

@@ -153,8 +153,9 @@ def search(
             rank = tuple(-number for number in further.progress)
             if queue.takes(further.guess, rank):
                 heapq.heappush(waiting, (rank, 0, next(numbers), further.guess, None))
+        behind: TrialOutcome | None = outcome
         if best is None or outcome.progress > best.progress:
-            best, evident = outcome, is_evident(outcome)
+            behind, best, evident = best, outcome, is_evident(outcome)
             # What torch does not support for one rank or dtype it may support for another.
             runs = min(runs, trials.runs + _RUNS_WHERE_EVIDENT) if evident or unsupported else runs
             least = min(least, trials.runs) if evident else least
@@ -168,6 +169,8 @@ def search(
         for order, following in enumerate(itertools.islice(_new(outcome, plan(), queue, rank, precision), _BRANCHES)):
             apart = _DEPARTURE * plan().departures(following)
             heapq.heappush(waiting, (rank, cost + order + apart, next(numbers), following, outcome))
+        if behind is not None:
+            behind.let_go()
     if best is not None:
         stuck.update([place] if (place := _place(best, trials.subject)) else [])
     error = best.error if best is not None else None

@@ -70,6 +70,14 @@ class TrialOutcome:
         """Where in the user's code it was raised: file, line and instruction of every frame, outermost first."""
         return tuple(user_frames(self.error)) if self.error is not None else ()
 
+    def let_go(self) -> None:
+        """Forgets where it was raised, whose variables hold tensors: with values, those of a search fill the memory."""
+        error, seen = self.error, set[int]()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            error.__traceback__ = None
+            error = error.__cause__ or error.__context__
+
 
 class Trials:
     """Runs guesses on one model or function.
