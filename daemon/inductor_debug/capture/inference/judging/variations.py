@@ -36,6 +36,8 @@ from inductor_debug.capture.inference.specs.specs import (
 
 _FACTORS = (2, 3, 5)
 _MOST_SHIFTED = 4
+_USUAL_SIDES = {4: 256, 5: 64}
+"""The least of a side of an image and of a volume, by their rank."""
 _SIMPLE = (bool, int, float, str, type(None))
 
 
@@ -57,6 +59,7 @@ def of_sizes(guess: Guess, wanted: Iterable[int | str] = ()) -> Iterator[Guess]:
     numbers = [size for size in wanted if isinstance(size, int)]
     yield from _shared_otherwise(guess, numbers)
     yield from meeting(guess, numbers)
+    yield from _with_usual_sides(guess)
     yield from _by_difference(guess, numbers)
     yield from _other_sizes(guess)
     yield from _of_items(guess, numbers)
@@ -105,6 +108,21 @@ def _other_sizes(guess: Guess) -> Iterator[Guess]:
     for size in {dim for _, spec in guess.tensors() for dim in spec.dims if isinstance(dim, int) and dim > 1}:
         for other in (size * 2, size + 1):
             yield resized_together(guess, size, other)
+
+
+def _with_usual_sides(guess: Guess) -> Iterator[Guess]:
+    """The call with images and volumes of a usual size, where they are smaller.
+
+    What halves a side five times makes the same of all that are small.
+    """
+    sizes, changed = guess.size_of(), guess
+    for name, spec in dict.fromkeys(guess.tensors()):
+        usual, shape = _USUAL_SIDES.get(len(spec.dims), 0), spec.shape(sizes)
+        if usual and min(shape[2:]) < usual:
+            dims = (*spec.dims[:2], *(max(size, usual) for size in shape[2:]))
+            changed = replaced(changed, name, spec, replace(spec, dims=dims))
+    if changed != guess:
+        yield changed
 
 
 def _beside(spec: TensorSpec) -> Iterator[tuple[str, str]]:
