@@ -104,6 +104,38 @@ async def test_what_runs_later_is_refused_too(pool: WorkerPool, tmp_path: Path) 
     assert os.listdir(tmp_path) == ["model.py"]
 
 
+EXTENSION = """
+import torch
+from torch.utils.cpp_extension import load
+
+fused = load("fused", sources=["fused.cpp", "fused_kernel.cu"])
+load(name="ops_of_mine", sources=["ops.cpp"], is_python_module=False)
+
+# inductor-debug: inputs=(torch.randn(2, 4),)
+class Falls(torch.nn.Module):
+    def forward(self, x):
+        return x * 2 if x.device.type == "cpu" else fused.double(x)
+
+# inductor-debug: inputs=(torch.randn(2, 4),)
+class Calls(torch.nn.Module):
+    def forward(self, x):
+        return {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [("fused.double(x)", "fused.double"), ("torch.ops.ops_of_mine.double(x)", "ops_of_mine.double")],
+)
+async def test_an_extension_that_a_file_compiles_is_not_built_and_what_does_without_it_runs(
+    pool: WorkerPool, tmp_path: Path, call: str, name: str
+) -> None:
+    (finding,) = await findings_of(pool, tmp_path, EXTENSION.format(call=call))
+    assert (finding.rule, finding.target, finding.cause) == ("environment", "Calls", "subprocess")
+    assert finding.message.startswith(f"`{name}` is of an extension that is compiled when the file is loaded")
+    assert os.listdir(tmp_path) == ["model.py"]
+
+
 WEIGHTS = """
 import torch
 from torch.hub import load_state_dict_from_url

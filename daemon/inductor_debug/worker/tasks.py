@@ -32,6 +32,7 @@ from inductor_debug_schema.job_tasks import DebugTask
 
 from inductor_debug.capture.runtime.containment import contain
 from inductor_debug.capture.runtime.trace_log import structured_trace
+from inductor_debug.capture.runtime.unbuilt_extensions import leave_unbuilt
 from inductor_debug.capture.session import analyze
 from inductor_debug.source.notebooks.reading import open_cells
 from inductor_debug.worker.landlock import restrict
@@ -84,6 +85,7 @@ def _contain(request: JobRequest) -> None:
         names = importlib.import_module("torch._inductor.runtime.cache_dir_utils")
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", names.default_cache_dir())
     contain(request.scratch, request.allow)
+    leave_unbuilt(request.allow)
 
 
 def _analyze_traced(request: JobRequest, emit: Callable[[Event], None]) -> None:

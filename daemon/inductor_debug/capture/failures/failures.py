@@ -34,6 +34,7 @@ from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.fractional_sizes import RefusedDivision
 from inductor_debug.capture.running.stage_results import StageEnding
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.runtime.scripted_errors import said_by
 from inductor_debug.capture.tensors.fake_mode import left_open
 from inductor_debug.capture.tensors.real_check import real_error
@@ -200,6 +201,14 @@ def capture_error(message: str, frames: tuple[Frame, ...], target: BuiltTarget, 
         target=target.name,
         related=related,
     )
+
+
+def with_refusal(finding: Finding, error: BaseException) -> Finding:
+    """The finding of a deed that a check refuses, which is no fault of the code's; any other stays as it is."""
+    refusal = refusal_of(error)
+    if refusal is None:
+        return finding
+    return replace(finding, rule="environment", message=str(refusal), cause=refusal.deed.value)
 
 
 def fell_short(fault: Fault, message: str, frames: tuple[Frame, ...], findings: list[Finding]) -> StageEnding:

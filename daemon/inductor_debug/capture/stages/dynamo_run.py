@@ -43,6 +43,7 @@ from inductor_debug.capture.failures.failures import (
     innermost,
     is_of_fake_tensors_alone,
     places_of,
+    with_refusal,
 )
 from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_dynamo
 from inductor_debug.capture.graphs.graph_runner import NodeAttribution
@@ -201,7 +202,7 @@ class DynamoRun:
             frames = self.recorder.failed.frames
         fault, message = classify(error, self.recorder.failed, fake=self.target.fake_mode is not None)
         if fault is Fault.USER:
-            told = capture_error(message, frames, self.target, self.stage)
+            told = with_refusal(capture_error(message, frames, self.target, self.stage), error)
             others = [finding for finding in findings if (finding.path, finding.range) != (told.path, told.range)]
             return StageEnding([*others, told])
         return fell_short(fault, message, frames, findings)

@@ -24,6 +24,7 @@ from inductor_debug.capture.failures.failures import (
     innermost,
     places_of,
     with_conflict,
+    with_refusal,
     with_refused_division,
     with_unknown_name,
     with_wrong_call,
@@ -140,6 +141,8 @@ def _told_by_facts(
     finding: Finding, error: BaseException, frames: tuple[Frame, ...], target: BuiltTarget, sources: SourceMap
 ) -> Finding:
     """The finding in the user's own terms, where it is understood; a second run, watched, tells of contradictions."""
+    if (refused_deed := with_refusal(finding, error)) is not finding:
+        return refused_deed
     missing = unknown_name(error)
     if missing is not None:
         return with_unknown_name(finding, missing)

@@ -15,6 +15,8 @@ from inductor_debug.source.syntax_tree import text_of, tree_of
 _LONGEST = 60
 _RECEIVER = frozenset({BreakCause.METHOD, BreakCause.NUMPY, BreakCause.VALUE, BreakCause.AUTOGRAD, BreakCause.HOOK})
 """Causes that are about the object whose method is called."""
+_LAYS_OUT = frozenset({"chunk", "expand", "narrow", "repeat", "reshape", "roll", "select", "split", "tile", "view"})
+"""Methods that need no value of their tensor's but the numbers that they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ def _subject(node: ast.expr | ast.AugAssign, cause: BreakCause, lines: Sequence[
         return None
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and _root(node.func.value) not in _imported(lines):
-            return node.func.value
+            asked = _only_unwritten(node.args) if cause is BreakCause.VALUE and node.func.attr in _LAYS_OUT else None
+            return asked or node.func.value
         return _only_unwritten(node.args) if cause is BreakCause.VALUE else None
     if isinstance(node, ast.Subscript):
         return _only_unwritten([node.slice])
