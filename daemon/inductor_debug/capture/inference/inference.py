@@ -471,12 +471,12 @@ class Inference:
         evident = functools.partial(self._is_evident, way)
         start = start or (pretrained.likeliest(subject, numbers) if known else None)
         try:
-            start = start or plan().first()
+            starts = [start] if start is not None else [*self._ways.written_calls(plan()), plan().first()]
         except NoSignatureError as error:
             return NotFound(error, 0, 0.0)
         try:
             with at_most(_LONGEST_SEARCH):
-                return search(trials, plan, [start], self._around.stuck, evident, runs=runs)
+                return search(trials, plan, starts, self._around.stuck, evident, runs=runs)
         except TooLongError as error:
             if trials.success is not None:
                 return Found(trials.success, frozenset(trials.success.used_sizes()), trials.success)

@@ -18,14 +18,17 @@ from inductor_debug.capture.failures.failed_statement import last_frame
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.failures.set_up import check_set_up
 from inductor_debug.capture.inference.completing import completed, completed_for_a_call
-from inductor_debug.capture.inference.construction.call_sites import calls_in
+from inductor_debug.capture.inference.construction.call_sites import calls_in, calls_of_instances
 from inductor_debug.capture.inference.construction.construction import Construction, constructions
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
 from inductor_debug.capture.inference.construction.set_later import SetLater, attributes_set_later
+from inductor_debug.capture.inference.guessing.written_calls import written_guesses
 from inductor_debug.capture.inference.judging.contradiction import is_further
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.negative_cache import NotInferableError
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, user_frames
+from inductor_debug.capture.inference.specs.call_plan import CallPlan
+from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.surroundings import InferenceSubject, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most
 from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_fake
@@ -91,6 +94,13 @@ class Ways:
         """A way with other values for some arguments."""
         made = way.construction.changed(dict(changes))
         return Way(functools.partial(self._made, made), made, changes)
+
+    def written_calls(self, plan: CallPlan) -> Iterator[Guess]:
+        """The calls that the project writes down for instances of the class."""
+        around, kind = self._around, self._subject.value
+        if isinstance(kind, type):
+            calls = calls_of_instances(around.tree, around.module, around.path, around.project_root, kind)
+            yield from written_guesses(calls, plan, plan.first())
 
     def built(self, way: Way) -> tuple[Trials, Way]:
         """The model of a way to run guesses on; where its constructor raises, of the same way with what that misses.

@@ -35,7 +35,12 @@ from inductor_debug.capture.inference.values.command_line_options import options
 from inductor_debug.capture.inference.values.following import Follower
 from inductor_debug.capture.inference.values.function_syntax import Function
 from inductor_debug.capture.inference.values.plain_values import Names
-from inductor_debug.capture.inference.values.symbolic_values import ConfigurationTable, UnknownError, is_same
+from inductor_debug.capture.inference.values.symbolic_values import (
+    ConfigurationTable,
+    SymbolicValue,
+    UnknownError,
+    is_same,
+)
 
 Call = tuple[list[Any], dict[str, Any]]
 """Positional and keyword arguments; what is not plain is `UnknownError`."""
@@ -110,6 +115,22 @@ class CallSites:
             for reached in self._reached(site, 0):
                 if reached.callee is kind:
                     yield reached.args, reached.kwargs
+
+    def of_instances(self, kind: Any) -> Iterator[Call]:
+        """The calls of what calls of `kind` gave, by whichever function: `model = build(64)`, `model(x)`."""
+        return iter(self._of_instances.get(id(kind), ()))
+
+    @functools.cached_property
+    def _of_instances(self) -> dict[int, list[Call]]:
+        """Such calls by the class, found once for all."""
+        self._left = _SECONDS
+        found: dict[int, list[Call]] = {}
+        for site in (*self._computed[:_MOST_COMPUTED], *self._named.get("forward", ())[:_MOST_COMPUTED]):
+            for reached in self._reached(site, 0):
+                called = reached.receiver if isinstance(site.node.func, ast.Attribute) else reached.callee
+                if isinstance(called, SymbolicValue) and isinstance(called.kind, type):
+                    found.setdefault(id(called.kind), []).append((reached.args, reached.kwargs))
+        return found
 
     def set_after(self, name: str) -> Names:
         """The attributes that are set on what calls of `name` gave, `UnknownError` for those that are not plain."""
@@ -310,6 +331,15 @@ def calls_in_project(
     """
     for sites, called in _sites_in_project(root, path, name, namespace or {}, depth):
         yield from sites.of(called)
+
+
+def calls_of_instances(tree: ast.Module, module: ModuleType, path: str, root: str, kind: type) -> Iterator[Call]:
+    """What a project calls the instances of a class with: in its own file, in examples, and in other files."""
+    yield from calls_in(tree, module, path, root).of_instances(kind)
+    for example in (*examples_in_docstrings(tree), *examples_in_readmes(path, root)):
+        yield from CallSites(example, {**vars(module), **names_of(example)}).of_instances(kind)
+    for sites, _ in _sites_in_project(root, path, kind.__name__, vars(module), 0):
+        yield from sites.of_instances(kind)
 
 
 def set_later(root: str, path: str, name: str, sites: CallSites, module: ModuleType) -> Names:

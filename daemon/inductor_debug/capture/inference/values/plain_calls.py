@@ -15,6 +15,7 @@ from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import torch
 from torch import nn
 
 from inductor_debug.capture.inference.values.plain_values import Names, PlainValues
@@ -35,6 +36,7 @@ from inductor_debug.capture.inference.values.symbolic_values import (
     own_copy,
     text_of,
 )
+from inductor_debug.capture.inference.values.tensor_values import PASSING, method_of_tensor
 
 _COPIES = (copy.copy, copy.deepcopy)
 
@@ -94,6 +96,8 @@ class PlainCalls(PlainValues):
             return self.attribute(args[0], args[1])
         if is_namespace(function):
             return SimpleNamespace(**kwargs)
+        if any(function is item for item in PASSING) and args and isinstance(args[0], torch.Tensor):
+            return args[0]
         if function is vars and len(args) == 1 and isinstance(args[0], SimpleNamespace):
             return dict(vars(args[0]))
         if isinstance(function, functools.partial):
@@ -128,6 +132,8 @@ class PlainCalls(PlainValues):
             return replace(owner, kwargs={**owner.kwargs, **self.arguments(node, names)[1]})
         if is_array(owner) and name in OF_ARRAYS[3:]:
             return method_of(owner, name, [self.value(item, names) for item in node.args], {})
+        if isinstance(owner, torch.Tensor):
+            return method_of_tensor(owner, name, [self.value(item, names) for item in node.args])
         if name not in METHODS.get(type(owner), ()):
             return UnknownError
         args, kwargs = self.arguments(node, names)

@@ -217,7 +217,7 @@ class PlainValues:
             return held if name == "__dict__" else _checked(held.get(name, UnknownError))
         if isinstance(owner, type):
             return _checked(_of_class(owner, name))
-        if is_array(owner) and name in OF_ARRAYS[:3]:
+        if (is_array(owner) and name in OF_ARRAYS[:3]) or (isinstance(owner, torch.Tensor) and name == "shape"):
             return getattr(owner, name)
         if name.startswith("__") or isinstance(owner, int | float | str | list | tuple | set | torch.Tensor):
             raise UnknownError

@@ -69,7 +69,10 @@ _LAZY = (len, range, zip, enumerate, reversed, isinstance, hasattr)
 _SPELLING = (int, float, str, round)
 """What these make of collections says how Python writes them."""
 _EXPLOSIVE = frozenset(("factorial", "comb", "perm"))
-_OF_TORCH = (torch.device, torch.tensor, torch.zeros, torch.ones, torch.randn, torch.rand, torch.arange, torch.eye)
+_OF_TORCH = (
+    *(torch.device, torch.tensor, torch.zeros, torch.ones, torch.empty, torch.randn, torch.rand, torch.randint),
+    *(torch.arange, torch.eye),
+)
 _OF_NUMPY = frozenset(
     (
         *("array", "asarray", "prod", "cumsum", "sum", "max", "min", "zeros", "ones", "full", "arange", "linspace"),
