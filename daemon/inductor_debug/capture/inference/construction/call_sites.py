@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from torch import nn
+
 from inductor_debug.capture.inference.construction.composition import main_configuration
 from inductor_debug.capture.inference.construction.configuration_files import parsed
 from inductor_debug.capture.inference.construction.project_files import (
@@ -128,8 +130,9 @@ class CallSites:
         for site in (*self._computed[:_MOST_COMPUTED], *self._named.get("forward", ())[:_MOST_COMPUTED]):
             for reached in self._reached(site, 0):
                 called = reached.receiver if isinstance(site.node.func, ast.Attribute) else reached.callee
-                if isinstance(called, SymbolicValue) and isinstance(called.kind, type):
-                    found.setdefault(id(called.kind), []).append((reached.args, reached.kwargs))
+                if isinstance(called, SymbolicValue | nn.Module):
+                    kind = called.kind if isinstance(called, SymbolicValue) else type(called)
+                    found.setdefault(id(kind), []).append((reached.args, reached.kwargs))
         return found
 
     def set_after(self, name: str) -> Names:
@@ -174,10 +177,16 @@ class CallSites:
                 if isinstance(called, ast.Attribute | ast.Name) and _root_of(called) not in self._of_torch:
                     name = called.attr if isinstance(called, ast.Attribute) else called.id
                     self._named.setdefault(name, []).append(site)
-                known = isinstance(called, ast.Name) and (called.id in self._namespace or hasattr(builtins, called.id))
-                if not isinstance(called, ast.Attribute) and not known:
+                if not isinstance(called, ast.Attribute) and not self._is_known(called):
                     self._computed.append(site)
             pending += [(around, child) for child in ast.iter_child_nodes(node)]
+
+    def _is_known(self, called: ast.expr) -> bool:
+        """Whether what is called is a class or a function that the file knows by its name: no instance."""
+        if not isinstance(called, ast.Name):
+            return False
+        value = self._namespace.get(called.id, getattr(builtins, called.id, UnknownError))
+        return value is not UnknownError and not isinstance(value, SymbolicValue | nn.Module)
 
     def _calls_of(self, name: str, depth: int) -> Iterator[_Reached]:
         for site in self._named.get(name, ()):
