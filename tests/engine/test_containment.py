@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -40,7 +40,13 @@ async def pool(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Worker
 
 
 async def findings_of(
-    pool: WorkerPool, folder: Path, text: str, allow: tuple[str, ...] = (), *, follow_main: bool = False
+    pool: WorkerPool,
+    folder: Path,
+    text: str,
+    allow: tuple[str, ...] = (),
+    *,
+    follow_main: bool = False,
+    stages: Sequence[Stage] = (Stage.PREVIEW,),
 ) -> list[Finding]:
     (folder / "model.py").write_text(text)
     events: list[Event] = []
@@ -49,7 +55,7 @@ async def findings_of(
         str(folder / "model.py"),
         text,
         str(folder),
-        [Stage.PREVIEW],
+        list(stages),
         {"name": "x"},
         infer=False,
         allow=list(allow),
@@ -98,9 +104,30 @@ async def test_a_deed_is_refused_at_its_expression(
 
 
 async def test_what_runs_later_is_refused_too(pool: WorkerPool, tmp_path: Path) -> None:
-    (finding,) = await findings_of(pool, tmp_path, MODEL.format(inside="open('made', 'w')"))
+    (finding,) = await findings_of(pool, tmp_path, MODEL.format(inside="import os; os.remove('model.py')"))
+    assert (finding.rule, finding.cause, finding.range.start.line) == ("environment", "write", 6)
     assert 'allow it with `allow = ["write"]`' in finding.message
-    assert finding.range.start.line == 6
+    assert os.listdir(tmp_path) == ["model.py"]
+
+
+async def test_a_constructor_writes_nowhere(pool: WorkerPool, tmp_path: Path) -> None:
+    text = MODEL.format(inside="x.view(3)") + "    def __init__(self):\n        super().__init__()\n"
+    text += "        import pathlib; pathlib.Path('a/b').mkdir(parents=True); pathlib.Path('a/b/c').write_text('')\n"
+    assert [finding.rule for finding in await findings_of(pool, tmp_path, text)] == ["capture-error"]
+    assert os.listdir(tmp_path) == ["model.py"]
+
+
+@pytest.mark.parametrize("stages", [[Stage.PREVIEW], [Stage.MOCK]])
+async def test_what_a_target_writes_while_it_runs_goes_nowhere(
+    pool: WorkerPool, tmp_path: Path, stages: list[Stage]
+) -> None:
+    """The run goes on behind it, where the error is; only that the graph breaks is told of what is written."""
+    inside = "torch.save(x, 'a'); open('b', 'w').write('b'); import os; os.makedirs('c/d'); x.view(3)"
+    found = await findings_of(pool, tmp_path, MODEL.format(inside=inside), stages=stages)
+    assert {finding.rule for finding in found} == {
+        "capture-error",
+        *(["graph-break"] if Stage.MOCK in stages else []),
+    }, found
     assert os.listdir(tmp_path) == ["model.py"]
 
 

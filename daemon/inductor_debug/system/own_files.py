@@ -6,7 +6,10 @@ import os
 
 OWN_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """The folder of `inductor_debug`, with a separator at its end."""
-STAND_INS = os.path.join(OWN_PACKAGE, "capture", "entry") + os.sep
+STAND_INS = (
+    os.path.join(OWN_PACKAGE, "capture", "entry") + os.sep,
+    os.path.join(OWN_PACKAGE, "capture", "tensors", "written_nowhere.py"),
+)
 """What user code calls in place of Python's own functions there: it is still the user's code that does it."""
 _trusted: list[str] = []
 

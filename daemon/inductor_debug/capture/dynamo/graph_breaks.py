@@ -101,6 +101,8 @@ class BreakCollector:
         if raw.gives_up and raw.stack:
             self._give_up(raw, location, eager, frames)
         known = self._seen.get(key)
+        if known is None and facts.breaks_by is BreakCause.CONTEXT_MANAGER:
+            known = self._at(location)  # what a call gives that broke the graph is then entered: `with open(…)`
         consequence = (raw.words.caused_earlier and self.count) or location in self._called_from
         self._called_from.update(frame.location for frame in frames[1:])
         if known is None and consequence:
@@ -117,6 +119,11 @@ class BreakCollector:
             # What is traced in one go breaks in one go: also who called what breaks.
             if self.sources.in_project(frame.location.path):
                 self._broken.setdefault((frame.location.path, bare_name(frame.function)), known)
+
+    def _at(self, location: Location) -> int | None:
+        """The first finding about an expression."""
+        found = enumerate(self.findings)
+        return next((at for at, one in found if (one.path, one.range) == (location.path, location.range)), None)
 
     def _finding(
         self, facts: GraphBreak, raw: RawBreak, location: Location, related: list[Related], cause: str
@@ -190,7 +197,7 @@ class BreakCollector:
         for index, found in enumerate(self.findings):
             same = found.rule == "graph-break" and (found.path, found.range) == (location.path, location.range)
             told = isinstance(found.facts, GraphBreak) and found.facts.eager == function
-            if called is None or not same or told:
+            if called is None or not same or told or _is_within(location, called):
                 continue
             words = Related(called.path, called.range, f"for the same reason `{function}` runs eagerly")
             if words not in found.related:
@@ -231,6 +238,10 @@ class BreakCollector:
         callers = self.stack(raw.caller)
         # The rest of a function, after an earlier break, is called from its beginning.
         return (*traced, *(callers[1:] if raw.resumed else callers))
+
+
+def _is_within(place: Location, outer: Location) -> bool:
+    return place.path == outer.path and outer.range.encloses(place.range)
 
 
 def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> str:

@@ -22,12 +22,12 @@ from typing import Any
 from inductor_debug.capture.entry.data_loading import in_this_process
 from inductor_debug.capture.entry.model_calls import ModuleCalls
 from inductor_debug.capture.entry.plausible_values import PlausibleValues
-from inductor_debug.capture.entry.written_nowhere import written_nowhere
 from inductor_debug.capture.inference.values.guarded_execution import TooLongError, at_most
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.interception import Interceptor, LoadStopped
 from inductor_debug.capture.runtime.loading import run_user_code
 from inductor_debug.capture.tensors.fake_mode import is_limitation
+from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 from inductor_debug.source.syntax_tree import tree_of
 
 MOST_SECONDS = 60.0
@@ -78,7 +78,7 @@ class MainProgram:
         with contextlib.ExitStack() as stack:
             stack.enter_context(calls.watching())
             stack.enter_context(in_this_process())
-            stack.enter_context(written_nowhere())
+            stack.enter_context(WrittenNowhere())
             stack.enter_context(_stopped_from_any_thread(interceptor))
             if fake:
                 stack.enter_context(PlausibleValues(lambda: interceptor.running))

@@ -17,6 +17,10 @@ Listener = Callable[[str, tuple[Any, ...]], None]
 _LISTENERS: dict[str, tuple[Listener, ...]] = {}
 
 
+class DeedRefusedError(PermissionError):
+    """What a listener raises who refuses a deed. An `OSError`, for which libraries are prepared."""
+
+
 def listen(events: Iterable[str], listener: Listener) -> None:
     """Has a listener told of these events before they happen, for the rest of the process's life."""
     if not _LISTENERS:

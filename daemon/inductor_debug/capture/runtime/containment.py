@@ -73,8 +73,8 @@ _TEMPORARY = ("TMPDIR", "NUMBA_CACHE_DIR", "MPLCONFIGDIR")
 """Variables that say where temporary files go, and those of libraries that cannot be imported where they write none."""
 
 
-class RefusedError(PermissionError):
-    """User code wanted to do what it may not. An `OSError`, so that libraries go on as on a system that forbids it."""
+class RefusedError(audit.DeedRefusedError):
+    """User code wanted to do what it may not."""
 
     def __init__(self, deed: RefusableDeed, what: str = "") -> None:
         self.deed = deed
@@ -186,7 +186,7 @@ def _is_users(frame: FrameType | None, deed: RefusableDeed) -> bool:
             if deed is RefusableDeed.SUBPROCESS and frame.f_code.co_name == "<module>":
                 return False
             foreign = True
-        elif not file.startswith(("<frozen", STAND_INS)) and not is_standard(file):
+        elif not file.startswith(("<frozen", *STAND_INS)) and not is_standard(file):
             return True
         frame = frame.f_back
     return True

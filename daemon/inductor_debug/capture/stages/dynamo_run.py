@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 from typing import Any, Protocol
 
@@ -51,9 +51,11 @@ from inductor_debug.capture.running.modules import ModulePath
 from inductor_debug.capture.running.origins import OriginTable
 from inductor_debug.capture.running.stage_results import StageEnding, StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime.audit import DeedRefusedError
 from inductor_debug.capture.runtime.iterators import own_iterator
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.tensors.recorder import CompiledRecorder
+from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 from inductor_debug.rules.recording.ops import Frame
 from inductor_debug.rules.words.break_words import sentence_of
 
@@ -130,13 +132,28 @@ class DynamoRun:
                     self._compilations = compilations
                     try:
                         for self.call, (args, kwargs) in enumerate(calls):
-                            with under(self.call):
+                            with under(self.call), self._written_nowhere():
                                 _call(compiled, args, kwargs)
                     except WholeTarget as whole:
                         runner.whole(whole.graph_module, whole.arguments)
             except (Exception, SystemExit) as raised:
                 return _with_stack(raised)
         return None
+
+    @contextlib.contextmanager
+    def _written_nowhere(self) -> Iterator[None]:
+        """Passes over what is written between what Dynamo compiles.
+
+        Guards rely on the functions that write, so they are what they are until something has been compiled. A further
+        call for which nothing was compiled tells nothing new where it ends for that.
+        """
+        with WrittenNowhere() as nowhere, suspended_while_compiling(nowhere):
+            nowhere.suspend()
+            try:
+                yield
+            except DeedRefusedError:
+                if not self.call:
+                    raise
 
     def _backend_of(self, runner: GraphHandler, leave_early: bool) -> Callable[..., Any]:
         def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Any:

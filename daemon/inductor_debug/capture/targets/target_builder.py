@@ -48,6 +48,7 @@ from inductor_debug.capture.tensors.fake_mode import (
 )
 from inductor_debug.capture.tensors.initialisers import nothing_drawn
 from inductor_debug.capture.tensors.saving import saving
+from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 from inductor_debug.capture.weightless.mode import WeightlessMode
 from inductor_debug.source.syntax_tree import tree_of
 
@@ -248,6 +249,8 @@ class TargetBuilder:
         stack.enter_context(self.devices.active(arguments=self._names_devices))
         stack.enter_context(fake_conversions())
         stack.enter_context(Interceptor(self._sources).active(recording=False))
+        stack.enter_context(saving(self._allowed_to_write, []))
+        stack.enter_context(WrittenNowhere())
         return stack
 
     def as_written(self) -> contextlib.AbstractContextManager[Any]:
@@ -369,6 +372,7 @@ class TargetBuilder:
             load.interceptor.active(recording=recording),
             load.declarations.recording(),
             saving(self._allowed_to_write, load.notes),
+            WrittenNowhere(lambda: not recording or load.interceptor.running),
             weights_left_out(load.notes),
             fake_conversions(),
             nothing_drawn(),

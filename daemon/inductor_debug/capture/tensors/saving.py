@@ -31,7 +31,7 @@ def saving(allowed: bool, notes: list[str]) -> Iterator[None]:
     def save(obj: Any, *args: Any, **kwargs: Any) -> None:
         if not allowed:
             return
-        if any(is_fake(tensor) for tensor in _tensors(obj)):
+        if holds_no_values(obj):
             notes.append(_WITHOUT_VALUES)
             return
         with without_modes():
@@ -42,6 +42,11 @@ def saving(allowed: bool, notes: list[str]) -> Iterator[None]:
         yield
     finally:
         torch.save = original
+
+
+def holds_no_values(obj: Any) -> bool:
+    """Whether what is to be saved has tensors without values."""
+    return any(is_fake(tensor) for tensor in _tensors(obj))
 
 
 def _tensors(obj: Any) -> Iterator[torch.Tensor]:

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.runtime import audit
+from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 
 _REFUSED = frozenset(
     (
@@ -27,8 +28,8 @@ _REFUSED = frozenset(
         *("os.symlink", "os.kill", "shutil.rmtree", "shutil.move", "shutil.copyfile", "builtins.input"),
     )
 )
-_UNHEARD: tuple[tuple[Any, str], ...] = ((torch, "save"), (os, "_exit"), (os, "abort"), (signal, "raise_signal"))
-"""What no audit event tells of: `torch.save` opens its file without Python's knowing, the others end the process."""
+_UNHEARD: tuple[tuple[Any, str], ...] = ((os, "_exit"), (os, "abort"), (signal, "raise_signal"))
+"""What no audit event tells of: what ends the process."""
 _OF_OPERATIONS = (
     "torch._subclasses.",
     "torch.utils._python_dispatch",
@@ -42,7 +43,7 @@ _AGAIN_SECONDS = 0.5
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-class SideEffectError(PermissionError):
+class SideEffectError(audit.DeedRefusedError):
     """Code that was run to infer something wanted to change the world."""
 
 
@@ -64,7 +65,7 @@ class _State:
 
 @contextmanager
 def harmless() -> Iterator[None]:
-    """Refuses side effects meanwhile."""
+    """Refuses side effects meanwhile; what would be written goes nowhere."""
     if not _State.installed:
         audit.listen((*_REFUSED, "open"), _refuse)
         _State.installed = True
@@ -74,7 +75,8 @@ def harmless() -> Iterator[None]:
     for owner, name, _ in kept:
         setattr(owner, name, _refusing(f"{owner.__name__}.{name}"))
     try:
-        yield
+        with WrittenNowhere():
+            yield
     finally:
         for owner, name, function in kept:
             setattr(owner, name, function)
