@@ -433,7 +433,7 @@ def mix(x):
 def f(x):
     return mix(x * 2)
         """,
-        [("x.sin()", 3)],
+        [],
     ),
     "told by its graph break": (
         """

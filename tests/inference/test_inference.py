@@ -442,10 +442,10 @@ def test_a_finding_says_that_it_rests_on_inferred_inputs(tmp_path: Path) -> None
 
 REFUSED = {
     "constructor did not end": "def __init__(self):\n        super().__init__()\n        while True: pass",
-    "touches the world": "def __init__(self):\n        super().__init__()\n        open('made', 'w')",
+    "touches the world": "def __init__(self):\n        import os\n        os.remove('made')",
     "os._exit is not done": "def __init__(self):\n        import os\n        os._exit(3)",
     "constructor raised": "def __init__(self):\n        super().__init__()\n        open('missing.bin')",
-    "not written": "n = 0\n    def forward(self, x):\n        open('made', 'w')",
+    "os.rename is not done": "n = 0\n    def forward(self, x):\n        import os\n        os.rename('made', 'other')",
     "no inputs were found": "def forward(self, x):\n        raise ValueError('never')",
 }
 

@@ -208,7 +208,6 @@ def get_inputs():
 
 
 EAGER = {
-    "a disabled function": ("(torch.randn(4),)", "return mix(x.exp()) * 2", ("@torch.compiler.disable", "")),
     "too many versions": (
         ", ".join(f"(torch.randn({', '.join('2' * rank)}),)" for rank in range(1, 11)),
         "return x.sin()",
@@ -228,11 +227,6 @@ def test_a_function_that_runs_eagerly_is_shown_with_a_backend_that_counts(
     inputs: str, body: str, mend: tuple[str, str], tmp_path: Path
 ) -> None:
     source = f"""
-@torch.compiler.disable
-def mix(x):
-    return x.sin() + x.cos()
-
-
 # inductor-debug: inputs=[{inputs}]
 def f(x):
     {body}

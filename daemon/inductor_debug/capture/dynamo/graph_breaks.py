@@ -7,7 +7,7 @@ blames on an earlier one is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -125,6 +125,12 @@ class BreakCollector:
         found = enumerate(self.findings)
         return next((at for at, one in found if (one.path, one.range) == (location.path, location.range)), None)
 
+    def _called_at(self, location: Location) -> int | None:
+        """The finding about a call, by the place from which what is called was seen to be called."""
+        found = enumerate(self.findings)
+        broken = (at for at, one in found if one.rule == "graph-break" and one.path == location.path)
+        return next((at for at in broken if self.findings[at].range == location.range), None)
+
     def _finding(
         self, facts: GraphBreak, raw: RawBreak, location: Location, related: list[Related], cause: str
     ) -> Finding:
@@ -175,16 +181,19 @@ class BreakCollector:
         line = location.range.start.line
         return line < len(lines) and lines[line].lstrip().startswith("assert ")
 
-    def explains(self, function: str, place: Location) -> bool:
-        """Whether a function is known to run eagerly for a break; one that breaks in it says so from now on.
+    def explains(self, function: str, place: Location, called_from: Sequence[Location] = ()) -> bool:
+        """Whether a function is known to run eagerly for a break; one that breaks in or around it says so from now on.
 
         Args:
             function: its name.
             place: the first operation of it that is in no graph.
+            called_from: the calls that led there.
         """
         key = (place.path, bare_name(function))
         around, _, comprehension = function.rpartition(".<locals>.")
         index = self._broken.get((place.path, bare_name(around)) if comprehension in _COMPREHENSIONS else key)
+        if key not in self.given_up and index is None:
+            index = next((at for at in map(self._called_at, called_from) if at is not None), None)
         if key not in self.given_up and index is not None:
             words = Related(place.path, place.range, f"for the same reason `{function}` runs eagerly")
             found = self.findings[index]
@@ -241,7 +250,8 @@ class BreakCollector:
 
 
 def _is_within(place: Location, outer: Location) -> bool:
-    return place.path == outer.path and outer.range.encloses(place.range)
+    """Whether an expression is part of a larger one: of the `with` that enters what it gives."""
+    return place != outer and place.path == outer.path and outer.range.encloses(place.range)
 
 
 def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> str:

@@ -40,6 +40,12 @@ def with_guards(
         guards = run_guards(target, sources, target.more)
     known = {(finding.rule, finding.path, finding.range) for finding in outcome.findings}
     fresh = [finding for finding in guards.findings if (finding.rule, finding.path, finding.range) not in known]
+    # What runs eagerly for a break is told with the break.
+    breaks = [finding for finding in outcome.findings if finding.rule == "graph-break"]
+    beside = {(related.path, related.range) for finding in breaks for related in finding.related}
+    fresh = [
+        finding for finding in fresh if finding.rule != "eager-fallback" or (finding.path, finding.range) not in beside
+    ]
     if target.inference is not None or not listed:
         fresh = [finding for finding in fresh if _is_of_state(finding)]
     report = guards.report

@@ -70,7 +70,8 @@ def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = (
     snapshot = Snapshot(target)
     again = target.again if not more else None
     seen = [(call.args, call.kwargs) for call in again.later] if again is not None else []
-    watch = _Watch(run, same_calls=not (more or seen))
+    same = not more and (again is None or not seen or again.same_arguments)
+    watch = _Watch(run, same_calls=same)
     calls = list(more) or seen or target.calls * _CALLS_AGAIN
 
     def under(number: int) -> AbstractContextManager[None]:

@@ -7,9 +7,9 @@ from inductor_debug_schema import Finding, Location, Recompilation, Related, Sev
 from inductor_debug.capture.dynamo.graph_breaks import frames_of
 from inductor_debug.capture.failures.failures import innermost, place
 from inductor_debug.capture.guards.changing_state import changing_state
-from inductor_debug.capture.guards.guard_checks import NOT_SAID
+from inductor_debug.capture.guards.guard_checks import NOT_SAID, readable
 from inductor_debug.capture.guards.recompiles import Failure, Recompile, RecompilesSeen
-from inductor_debug.capture.guards.state_findings import state_finding
+from inductor_debug.capture.guards.state_findings import read_at, state_finding
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.dynamo_run import DynamoRun
 from inductor_debug.rules.recording.ops import Frame
@@ -33,7 +33,8 @@ def recompile_findings(run: DynamoRun, seen: RecompilesSeen) -> list[Finding]:
         for failure in rest:
             # What no code made, torch's own state, is another one where the program makes the call.
             frames = failure.frames or seen.place_of(made.inputs)
-            by_place.setdefault(place(frames, run.target.location, "")[0], []).append(failure)
+            read = read_at(run.sources, place(frames, run.target.location, "")[0], readable(failure.broken.source))
+            by_place.setdefault(read, []).append(failure)
         nothing: dict[Location, list[Failure]] = {} if made.closest else {run.target.location: []}
         for location, failures in (by_place or nothing).items():
             told.setdefault((made.function, location), []).append((made, failures))

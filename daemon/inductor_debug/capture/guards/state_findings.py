@@ -12,6 +12,7 @@ from inductor_debug_schema import (
     Recompilation,
     Related,
     Severity,
+    StateChange,
     StateHolder,
 )
 
@@ -52,6 +53,21 @@ def state_finding(run: DynamoRun, function: str, state: ChangingState, frames: t
     )
 
 
+def read_at(sources: SourceMap, location: Location, name: str) -> Location:
+    """Where in an expression, or with which expression around it, code reads what is called `name` (`model.rate`)."""
+    text = sources.text(location.path)
+    try:
+        tree = tree_of("\n".join(text.lines)) if text is not None else ast.Module([], [])
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return location
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Subscript) and ast.unparse(node) == name:
+            found = sources.location_of(location.path, node)
+            if found.range.encloses(location.range) or location.range.encloses(found.range):
+                return found
+    return location
+
+
 def _cause(
     sources: SourceMap, state: ChangingState, frames: tuple[Frame, ...]
 ) -> tuple[Location, ChangingState, list[Related]] | None:
@@ -71,6 +87,9 @@ def _cause(
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     writes = writes_near(tree, line, state.state_name)
+    if state.changes_in is StateChange.LENGTH:
+        # A list that grows was made somewhere, too.
+        writes.sort(key=lambda node: isinstance(node, ast.Assign | ast.AnnAssign))
     if state.held_by is StateHolder.DEFAULT:
         function = function_at(tree, line)
         shared = default_of(function, state.state_name) if function is not None else None

@@ -18,6 +18,7 @@ from torch.fx import GraphModule
 from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 from torch.utils import _pytree as pytree
 
+from inductor_debug.capture.dynamo.breaks.callees import Callee, forbidden_call
 from inductor_debug.capture.dynamo.dynamo_breaks import (
     Compilations,
     listen,
@@ -25,7 +26,7 @@ from inductor_debug.capture.dynamo.dynamo_breaks import (
     stack_of_summaries,
     suspended_while_compiling,
 )
-from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions, last_stack
+from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions, last_stack, stack_of_translator
 from inductor_debug.capture.dynamo.graph_breaks import BreakCollector, frames_of
 from inductor_debug.capture.dynamo.side_effects import changes_what_was_there
 from inductor_debug.capture.dynamo.specialisations import Specialised, specialisations
@@ -206,6 +207,8 @@ class DynamoRun:
         findings = [finding for finding in findings if not _is_exception(finding.facts)]
         if isinstance(error, ConstraintViolationError) and (told := self._against_a_mark(error)) is not None:
             return StageEnding([*findings, told])
+        if (forbidden := forbidden_call(cause_of(error))) is not None:
+            return StageEnding([*findings, self._forbidden(*forbidden)])
         if _is_dynamos(error):
             cause = cause_of(error)
             if self.target.fake_mode is not None and is_of_fake_tensors_alone(cause):
@@ -227,6 +230,16 @@ class DynamoRun:
     def _explain_dynamo(self, error: BaseException) -> Finding:
         frames = frames_of(getattr(error, _STACK, ()), self.sources)
         message = f"torch.compile cannot capture this: {describe(cause_of(error))}"
+        return capture_error(message, frames, self.target, self.stage)
+
+    def _forbidden(self, callee: Callee, translator: Any) -> Finding:
+        """A call that compiled code may not make, as those that say how tensors are to be compiled."""
+        frames = frames_of(stack_of_translator(translator), self.sources)
+        name = callee.name.rpartition(".")[2]
+        message = (
+            f"`{name}` says how torch.compile is to compile what follows, and is not for the code that it compiles: "
+            f"compiling fails here. Call it before the compiled code is called."
+        )
         return capture_error(message, frames, self.target, self.stage)
 
     def _against_a_mark(self, error: ConstraintViolationError) -> Finding | None:

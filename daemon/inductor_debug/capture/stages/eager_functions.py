@@ -58,19 +58,26 @@ class WatchedRunner:
         """The user's functions with operations outside of every graph, but for those that broke one."""
         inside = {index for captured in self._captured for index in captured}
         broken = [Location(found.path, found.range) for found in self._run.breaks.findings]
-        found: dict[tuple[str, str], list[Frame]] = {}
+        found: dict[tuple[str, str], list[tuple[Frame, ...]]] = {}
         for op in self._run.recorder.recording.ops:
             passed_over = op.index in inside or op.is_view or op.packet == _TAKEN_IN  # a view computes nothing
-            frame = None if passed_over else _frame(op)
+            frames = () if passed_over else _frames(op)
             # What broke the graph is told as such.
-            if frame is not None and not any(_tells(place, op, frame.location) for place in broken):
-                found.setdefault((frame.location.path, frame.function), []).append(frame)
-        return [EagerFact(function, len(frames), frames[0].location) for (_, function), frames in found.items()]
+            if frames and not any(_tells(place, op, frames[0].location) for place in broken):
+                found.setdefault((frames[0].location.path, frames[0].function), []).append(frames)
+        return [
+            EagerFact(function, len(ran), ran[0][0].location, tuple(frame.location for frame in ran[0][1:]))
+            for (_, function), ran in found.items()
+        ]
 
 
 def untold(run: DynamoRun, eager: Sequence[EagerFact]) -> list[EagerFact]:
     """Those functions of which no finding about a graph break or a recompilation says already that they run eagerly."""
-    return [fact for fact in eager if fact.place is not None and not run.breaks.explains(fact.function, fact.place)]
+    return [
+        fact
+        for fact in eager
+        if fact.place is not None and not run.breaks.explains(fact.function, fact.place, fact.called_from)
+    ]
 
 
 def eager_findings(run: DynamoRun, eager: Sequence[EagerFact], explained: Sequence[Finding]) -> list[Finding]:
@@ -104,9 +111,10 @@ def eager_findings(run: DynamoRun, eager: Sequence[EagerFact], explained: Sequen
     ]
 
 
-def _frame(op: Op) -> Frame | None:
+def _frames(op: Op) -> tuple[Frame, ...]:
+    """The user's innermost frame and all that led to it; nothing where there is none."""
     index = innermost(op.frames)
-    return op.frames[index] if index is not None else None
+    return op.frames[index:] if index is not None else ()
 
 
 def _tells(broken: Location, op: Op, ran: Location) -> bool:

@@ -38,6 +38,7 @@ from inductor_debug.capture.targets.class_candidates import Inferring
 from inductor_debug.capture.targets.discovery import discover
 from inductor_debug.capture.targets.parameter_declarations import Declarations
 from inductor_debug.capture.tensors.absent_weights import weights_left_out
+from inductor_debug.capture.tensors.addresses import no_addresses
 from inductor_debug.capture.tensors.conversions import fake_conversions
 from inductor_debug.capture.tensors.fake_mode import (
     building,
@@ -248,6 +249,7 @@ class TargetBuilder:
         stack = contextlib.ExitStack()
         stack.enter_context(self.devices.active(arguments=self._names_devices))
         stack.enter_context(fake_conversions())
+        stack.enter_context(no_addresses())
         stack.enter_context(Interceptor(self._sources).active(recording=False))
         stack.enter_context(saving(self._allowed_to_write, []))
         stack.enter_context(WrittenNowhere())
@@ -375,6 +377,7 @@ class TargetBuilder:
             WrittenNowhere(lambda: not recording or load.interceptor.running),
             weights_left_out(load.notes),
             fake_conversions(),
+            no_addresses(),
             nothing_drawn(),
             building(load.mode, load.fake_mode, self._memory_bound),
         ):

@@ -82,11 +82,12 @@ class BreakFact:
 
 @dataclass(frozen=True, slots=True)
 class EagerFact:
-    """A function whose operations ran outside of any graph: how many, and the first of them."""
+    """A function whose operations ran outside of any graph: how many, the first, and the calls leading there."""
 
     function: str
     operations: int
     place: Location | None
+    called_from: tuple[Location, ...] = ()
 
 
 @dataclass(slots=True)
@@ -109,6 +110,8 @@ class GuardReport(SavableReport):
     def to_dict(self, *, bookkeeping: bool = False) -> dict[str, Any]:
         """The report as a `GuardsDocument` in JSON; bookkeeping guards are only counted, unless they are asked for."""
         document = {"schema": SCHEMA, **_plain(asdict(self))}
+        for code in document["eager"]:
+            del code["called_from"]
         for graph in document["graphs"]:
             hidden = [guard for guard in graph["guards"] if guard["bookkeeping"]]
             graph["bookkeeping_guards"] = len(hidden)

@@ -49,6 +49,26 @@ def callee_at(frame: FrameType | None, translator: Any) -> Callee | None:
     return None
 
 
+def forbidden_call(error: BaseException) -> tuple[Callee, Any] | None:
+    """A function at which Dynamo fails instead of breaking the graph (`forbid_in_graph`), and the translator there.
+
+    Args:
+        error: what Dynamo raised.
+    """
+    from torch._dynamo import symbolic_convert
+
+    code = getattr(getattr(symbolic_convert.InstructionTranslatorBase, "call_function", None), "__code__", _MISSING)
+    traceback = error.__traceback__
+    while traceback is not None:
+        values = traceback.tb_frame.f_locals if traceback.tb_frame.f_code is code else {}
+        held = _held_by(values.get("fn"))
+        for value in (held.get("value"), held.get("fn")):
+            if callable(value) and foreign.attribute(value, "_dynamo_forbidden", False) is True:
+                return _of_function(value), values.get("self")
+        traceback = traceback.tb_next
+    return None
+
+
 def _described(variable: Any) -> Callee | None:
     held = _held_by(variable)
     owner, name = held.get("obj"), held.get("name")

@@ -15,8 +15,9 @@ class EagerFallbackRule(RunRule):
         Dynamo gave the function up: because it cannot go on after a graph break in it, because it was compiled more
         often than the limit allows, or because it is excluded from compilation. The finding stands at the first
         such operation and counts all of them. Every check that captures looks for it, but does not say it
-        again where a `graph-break` or `recompile` finding says that this function runs eagerly, nor where nothing at
-        all was captured; `--type guards` lists every such function.
+        again where a `graph-break` or `recompile` finding says that this function runs eagerly, as the one does at the
+        call of a function that is excluded, nor where nothing at all was captured; `--type guards` lists every such
+        function.
 
         It also stands where a file sets `torch._dynamo.config.suppress_errors = True`, with which whatever
         torch.compile or a backend fails on becomes such a function, crashes included; checks run with it off."""
@@ -25,12 +26,12 @@ class EagerFallbackRule(RunRule):
         on an accelerator they run one by one, or on the host with copies back and forth."""
     example = """
         ```python
-        @torch.compiler.disable
-        def mix(x):
-            return x.sin() + x.cos()     # in no graph, wherever it is called
-
+        # inductor-debug: inputs=[(torch.randn(4),), (torch.randn(2, 2),), (torch.randn(1, 2, 2),), …]
         def forward(self, x):
-            return mix(self.linear(x))
+            return self.scale(x)
+
+        def scale(self, x):
+            return x.sin() + x.cos()     # in no graph, once eight ranks have been seen
         ```"""
     fix = """
         Mend the graph break or the recompilations that the related places name. Take `torch.compiler.disable` away

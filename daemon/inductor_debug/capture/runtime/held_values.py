@@ -1,0 +1,151 @@
+"""Plain values that code reads from objects which outlive a call: what a program changes between two calls.
+
+That is what hangs on the globals, closures and modules that the code names: a global, an item of a list, an attribute,
+`optimizer.param_groups[0]["lr"]`. Only names and keys that the code has are followed, a few steps deep, so that it
+costs little and finds nothing that the code does not read. Tensors are left alone. Nothing that is looked at is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import torch
+
+from inductor_debug.capture.runtime import foreign
+
+PLAIN = (bool, int, float, complex, str, type(None))
+_DEEPEST = 4
+_LONGEST = 64
+"""Items of a list that are looked at."""
+_KNOWN = ("torch", "builtins")
+"""Packages whose objects hold nothing that a program changes in passing."""
+_OF_OPTIMIZERS = frozenset({"param_groups", "lr"})
+"""What the steps of an optimizer read of it, whatever the code around says."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldValue:
+    """What an object held under a key; all of a list's plain items where the key is None."""
+
+    holder: Any
+    key: Any
+    value: Any
+
+    def put_back(self) -> None:
+        """Has the object hold it again."""
+        if self.key is None:
+            self.holder[:] = self.value
+        elif isinstance(self.holder, CellType):
+            self.holder.cell_contents = self.value
+        else:
+            self.holder[self.key] = self.value
+
+    def now(self) -> HeldValue:
+        """What the object holds there now."""
+        if self.key is None:
+            return HeldValue(self.holder, None, tuple(self.holder))
+        held = self.holder.cell_contents if isinstance(self.holder, CellType) else self.holder.get(self.key)
+        return HeldValue(self.holder, self.key, held)
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What tells it from others, and from what was held before."""
+        return id(self.holder), self.key, type(self.value), repr(self.value)
+
+
+def held_values(function: Callable[..., Any], module: torch.nn.Module | None) -> tuple[HeldValue, ...]:
+    """What `function`, or the methods of a module's classes, would read now."""
+    found: dict[tuple[int, Any], HeldValue] = {}
+    for code, names, cells in _functions(function, module):
+        words = _words(code)
+        for name in code.co_names:
+            if name in names:
+                _add(found, _from_item(names, name, words, 0))
+        for cell in cells:
+            _add(found, _from_cell(cell, words))
+    for part in foreign.parts_of(module) if module is not None else ():
+        words = frozenset().union(*map(_words, _methods(type(part))))
+        _add(found, _from_attributes(part, words, 0))
+    return tuple(found.values())
+
+
+def _add(found: dict[tuple[int, Any], HeldValue], values: Iterator[HeldValue]) -> None:
+    for each in values:
+        found.setdefault((id(each.holder), each.key), each)
+
+
+def _functions(
+    function: Callable[..., Any], module: torch.nn.Module | None
+) -> Iterator[tuple[CodeType, dict[str, Any], Sequence[CellType]]]:
+    """The user's code that runs, as far as that can be seen without running it, with its globals and closures."""
+    kinds = {type(each) for each in foreign.parts_of(module)} if module is not None else set()
+    for found in (function, *(foreign.namespace(kind).get("forward") for kind in kinds)):
+        code, names = foreign.code_of(found), foreign.globals_of(found)
+        bound = found.__func__ if type(found) is MethodType else found
+        if code is not None and names:
+            yield code, names, (bound.__closure__ or ()) if type(bound) is FunctionType else ()
+
+
+def _methods(kind: type) -> Iterator[CodeType]:
+    """The code of a class's own methods; of torch's classes none."""
+    if foreign.module_name(kind).partition(".")[0] != "torch":
+        yield from (value.__code__ for value in foreign.namespace(kind).values() if type(value) is FunctionType)
+
+
+def _words(code: CodeType) -> frozenset[str]:
+    """The names and keys that code has, and what is defined in it."""
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    own = {*code.co_names, *(each for each in code.co_consts if type(each) is str)}
+    return frozenset(own).union(*map(_words, inner))
+
+
+def _from_cell(cell: CellType, words: frozenset[str]) -> Iterator[HeldValue]:
+    try:
+        value = cell.cell_contents
+    except ValueError:  # it holds nothing yet
+        return
+    if type(value) in PLAIN:
+        yield HeldValue(cell, "", value)
+    else:
+        yield from _from(value, words, 0)
+
+
+def _from_item(holder: dict[Any, Any], key: Any, words: frozenset[str], depth: int) -> Iterator[HeldValue]:
+    value = holder[key]
+    if type(value) in PLAIN:
+        yield HeldValue(holder, key, value)
+    else:
+        yield from _from(value, words, depth)
+
+
+def _from(value: Any, words: frozenset[str], depth: int) -> Iterator[HeldValue]:
+    if depth >= _DEEPEST:
+        return
+    if type(value) is list:
+        if len(value) <= _LONGEST and all(type(each) in PLAIN for each in value):
+            yield HeldValue(value, None, tuple(value))
+        for each in value[:_LONGEST] if not all(type(each) in PLAIN for each in value) else ():
+            yield from _from(each, words, depth + 1)
+    elif type(value) is dict:
+        for key in [key for key in value if type(key) is not str or key in words]:
+            yield from _from_item(value, key, words, depth + 1)
+    elif isinstance(value, torch.optim.Optimizer):
+        yield from _from_attributes(value, words | _OF_OPTIMIZERS, depth)
+    elif _is_users(value):
+        yield from _from_attributes(value, words, depth)
+
+
+def _is_users(value: Any) -> bool:
+    """Whether a value is an object of a class of nobody we know: a settings object, a namespace."""
+    known = (torch.Tensor, torch.nn.Module, type, ModuleType, FunctionType)
+    return not isinstance(value, known) and foreign.module_name(type(value)).partition(".")[0] not in _KNOWN
+
+
+def _from_attributes(value: Any, words: frozenset[str], depth: int) -> Iterator[HeldValue]:
+    own = foreign.attribute(value, "__dict__")
+    if type(own) is dict:
+        for name in [name for name in own if name in words]:
+            yield from _from_item(own, name, words, depth + 1)
