@@ -101,3 +101,18 @@ def test_what_is_used_as_a_tensor_is_one_as_wide_as_what_is_known(kind: type, na
 @pytest.mark.parametrize("kind", [nn.Linear, nn.Sequential, int])
 def test_classes_of_libraries_ask_for_none(kind: type) -> None:
     assert all(stand_in_for(demand) is None for demand in demands(kind).values())
+
+
+class Focal(nn.Module):
+    def __init__(self, loss: Any) -> None:
+        super().__init__()
+        self.loss = loss
+        self.reduction = loss.reduction
+        self.loss.reduction = "none"
+
+    def forward(self, predicted: Any, true: Any) -> Any:
+        return self.loss(predicted, true).mean()
+
+
+def test_a_loss_that_is_wrapped_is_one_of_torchs() -> None:
+    assert type(given(Focal, "loss")) is nn.BCEWithLogitsLoss

@@ -29,8 +29,9 @@ _LAYERS: dict[str, Callable[[], nn.Module]] = {
     "torch.nn.Linear(64, 64)": lambda: nn.Linear(64, 64),
     "torch.nn.Conv2d(64, 64, 3, padding=1)": lambda: nn.Conv2d(64, 64, 3, padding=1),
     "torch.nn.BatchNorm2d(64)": lambda: nn.BatchNorm2d(64),
+    "torch.nn.BCEWithLogitsLoss()": nn.BCEWithLogitsLoss,
 }
-"""Layers by the expressions that make them: what is asked for attributes is most likely one of these."""
+"""Layers and a loss by the expressions that make them: what is asked for attributes is most likely one of these."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ def stand_in_for(demand: Demand) -> StandIn | None:
     """
     if demand.item is not None:
         return _several(demand)
+    if "reduction" in demand.fields and (loss := _layer_with(demand.fields.keys())) is not None:
+        return loss
     if "callable" in demand.roles and (demand.results or demand.arguments):
         return _module(demand)
     is_layer = "module" in demand.roles or ("callable" in demand.roles and demand.fields) or demand.has_weights
