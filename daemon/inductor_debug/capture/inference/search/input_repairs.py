@@ -33,13 +33,21 @@ from inductor_debug.capture.inference.specs.spec_changes import (
     replaced,
     resized,
     resized_alone,
+    resized_item,
     resized_names,
     shifted,
     with_all_sizes,
     with_dtype,
     with_rank,
 )
-from inductor_debug.capture.inference.specs.specs import ConstantSpec, Guess, MappingSpec, SequenceSpec, TensorSpec
+from inductor_debug.capture.inference.specs.specs import (
+    ConstantSpec,
+    Guess,
+    MappingSpec,
+    SequenceSpec,
+    TensorSpec,
+    tensors_in,
+)
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 _SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
@@ -61,6 +69,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from by_refusal(outcome, plan)
     yield from by_library(outcome, plan)
     yield from by_operands(outcome)
+    yield from _by_fractions(outcome)
     if isinstance(outcome.error, NotImplementedError):
         # What torch does not support for one rank or dtype it may support for another; sizes change nothing about it.
         yield from _other_ranks(guess)
@@ -106,6 +115,14 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from by_conflict(outcome)
     yield from _other_ranks(guess)
     yield from _other_dtypes(guess)
+
+
+def _by_fractions(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Numbers between 0 and 1 where code makes indices of some: a class's number stands beside a box's sides."""
+    if outcome.raised.below_zero:
+        for name, spec in dict.fromkeys(reversed(outcome.guess.tensors())):
+            if spec.dtype.startswith("float") and not spec.filled:
+                yield replaced(outcome.guess, name, spec, replace(spec, filled=1))
 
 
 def _as_arrays(outcome: TrialOutcome) -> Iterator[Guess]:
@@ -358,6 +375,19 @@ def _by_view(outcome: TrialOutcome) -> Iterator[Guess]:
         for name, spec in outcome.guess.tensors():
             if len(spec.dims) > 1 and spec.dtype == "float32" and spec.dims[-1] != last:
                 yield replaced(outcome.guess, name, spec, replace(spec, dims=(*spec.dims[:-1], last)))
+                yield from _items_resized(outcome.guess, name, spec, last)
+
+
+def _items_resized(guess: Guess, name: str, spec: TensorSpec, last: int) -> Iterator[Guess]:
+    """Another last size for one of several like tensors in a list: boxes have four numbers, scores one a class."""
+    whole = guess.spec_of(name)
+    items = list(tensors_in(whole)) if whole is not None else []
+    if items.count(spec) > 1:
+        yield from (
+            resized_item(guess, name, number, len(spec.dims) - 1, last)
+            for number, item in enumerate(items)
+            if item == spec
+        )
 
 
 def _by_volume(outcome: TrialOutcome) -> Iterator[Guess]:

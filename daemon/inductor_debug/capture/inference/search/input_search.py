@@ -144,7 +144,8 @@ def search(
             return NotFound(outcome.error, trials.runs, time.process_time() - started, best=furthest)
         alike = ends[outcome.progress, outcome.raised.kind]
         alike.append(outcome)
-        if len(alike) == _ENDS_BEFORE_MENDING:
+        # Whose dimensions are too few is plain: nothing likelier has to be tried before.
+        if len(alike) == (1 if outcome.raised.about_indices else _ENDS_BEFORE_MENDING):
             begun = time.process_time()
             further = mended(trials, alike[0], lambda guess: _may_be_meant(guess, plan()))
             if further.error is None:

@@ -47,6 +47,8 @@ _WANTS_SEQUENCE = re.compile(
 )
 _WANTS_TENSOR = re.compile(r"object has no attribute|must be Tensor|not Tensor|unsupported operand type")
 _NEEDS_GRADIENT = re.compile(r"(does not|doesn't) require grad|element 0 of tensors|requires_grad")
+_BELOW_ZERO = re.compile(r"index -\d+ is out of bounds")
+_INDICES = re.compile(r"too many indices|shape of the mask")
 _RANK = re.compile(
     r"Dimension out of range|too many indices|[1-6]-?D\b|dimensions?|rank|ndim|unflatten|einsum|permute|"
     r"transpose|list index out of range|tuple index out of range|IndexError",
@@ -90,6 +92,16 @@ class Raised:
     def about_rank(self) -> bool:
         """Whether the number of dimensions may be wrong."""
         return _RANK.search(self.text) is not None
+
+    @property
+    def about_indices(self) -> bool:
+        """Whether a tensor was indexed by more, or by others, than it has dimensions and sizes."""
+        return self.text.startswith("IndexError: ") and _INDICES.search(self.text) is not None
+
+    @property
+    def below_zero(self) -> bool:
+        """Whether an index was negative: it was made of a number that the call is given."""
+        return _BELOW_ZERO.search(self.text) is not None
 
     @property
     def about_broadcasting(self) -> bool:
