@@ -18,6 +18,7 @@ from inductor_debug.capture.inference.construction.number_conditions import meet
 _WIDE, _NARROW = 64, 32
 _FEW, _OFTEN = 2, 16
 """How often each of several groups of layers, and how often at most anything, is repeated: more shows nothing new."""
+_KERNEL = re.compile(r".*(kernel(_?size)?|ks)", re.IGNORECASE)
 _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), values)
     for pattern, values in (
@@ -35,7 +36,7 @@ _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
             r".*(layers?|depth|blocks?|n_layer|num_stages|repeats|hops|num_flows|num_steps|levels|convolutions|convs)",
             (2, 1),
         ),
-        (r".*(kernel(_?size)?|ks)", (3, 1)),
+        (_KERNEL.pattern, (3, 1)),
         (r".*(idx|index|axis)", (0, 1)),
         (r".*(frames|segments)", (8, 3)),
         (r".*stride", (1, 2)),
@@ -120,7 +121,7 @@ def _suggested(name: str, annotation: str, known: dict[str, Any], alternative: i
     if numbers and not lowered.startswith("float"):
         return numbers[min(alternative, len(numbers) - 1)]
     if lowered.startswith("int"):
-        return _divisible(integer(name, alternative), demand.divisor if demand is not None else 1)
+        return _divisible(integer(name, alternative), _divisor(name, demand))
     return _asked(name, alternative, demand) if demand is not None and demand.roles else _named(name, alternative)
 
 
@@ -148,7 +149,7 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
         known = any(pattern.fullmatch(name) for pattern, _ in _INTEGERS)
         return min(integer(name, alternative), _OFTEN) if known else (_FEW, 1)[min(alternative, 1)]
     if "integer" in demand.roles:
-        return _divisible(integer(name, alternative), demand.divisor)
+        return _divisible(integer(name, alternative), _divisor(name, demand))
     if "sequence" in demand.roles:
         several = _several(name, "", "", alternative, demand)
         return tuple(several) if "tuple" in demand.roles else several
@@ -165,6 +166,11 @@ def _is_number(name: str) -> bool:
         return False
     of_numbers = any(pattern.fullmatch(name) for pattern, _ in _INTEGERS) or name.lower() in _SEVERAL
     return of_numbers or any(known.fullmatch(name.lower()) for known in (_FLOATS, _DEVICE, _DTYPE))
+
+
+def _divisor(name: str, demand: Demand | None) -> int:
+    """What a number is to be a multiple of. Half a kernel is its padding, and the whole has a middle."""
+    return 1 if demand is None or (demand.divisor == 2 and _KERNEL.fullmatch(name)) else demand.divisor
 
 
 def _divisible(number: int, divisor: int) -> int:
