@@ -1,4 +1,4 @@
-"""Tells a library that is installed and cannot be imported from a mistake of the user's: what to say of it, and to do.
+"""Tells what a machine lacks from a mistake of the user's, and what to do: libraries that are broken, CUDA's toolkit.
 
 A binary that was built for another torch, or that lacks a shared object, raises inside of the library's own modules
 while they are imported. A module that is not there at all is another matter. Reads metadata of installed packages.
@@ -6,12 +6,14 @@ while they are imported. A module that is not there at all is another matter. Re
 
 from __future__ import annotations
 
+import linecache
 import re
 import sys
 from importlib import metadata
 
 import torch
 
+from inductor_debug.capture.failures.failed_statement import users_steps
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.runtime.loading import is_installed, is_standard
 
@@ -33,6 +35,23 @@ def broken_library(error: BaseException) -> str | None:
     if "+" in torch.__version__:
         build += " (from the package index that this torch came from)"
     return f"{words} Install it anew for this Python and {build}, or choose another interpreter."
+
+
+def missing_toolkit(error: BaseException) -> str | None:
+    """What to tell of code that asks for CUDA's toolkit where there is none; None for any other exception.
+
+    `torch.utils.cpp_extension.CUDA_HOME` is None then, and code that builds extensions makes paths of it unseen.
+    """
+    extensions = sys.modules.get("torch.utils.cpp_extension")
+    if extensions is None or getattr(extensions, "CUDA_HOME", "") is not None:
+        return None
+    steps = ((step.tb_frame.f_code.co_filename, step.tb_lineno) for step in users_steps(error))
+    if not any("CUDA_HOME" in linecache.getline(file, line) for file, line in steps):
+        return None
+    return (
+        "This asks for CUDA's toolkit, which this machine does not have (`torch.utils.cpp_extension.CUDA_HOME` is None), "
+        f"and raises {describe(error).rstrip('.')}."
+    )
 
 
 def _importing(error: BaseException) -> str | None:

@@ -20,7 +20,7 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.entry.main_program import Followed, summary
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import MissingAttribute
-from inductor_debug.capture.failures.broken_libraries import broken_library
+from inductor_debug.capture.failures.broken_libraries import broken_library, missing_toolkit
 from inductor_debug.capture.failures.failures import (
     describe,
     place,
@@ -103,7 +103,7 @@ def raised_finding(
     refusal = refusal_of(error)
     if refusal is not None:
         return replace(_finding("environment", str(refusal), location, target, related), cause=refusal.deed.value)
-    broken = broken_library(error)
+    broken = broken_library(error) or missing_toolkit(error)
     if broken is not None:
         return replace(_finding("environment", broken, location, target, related), cause="library")
     if isinstance(error, ImportError):
