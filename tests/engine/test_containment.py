@@ -164,7 +164,8 @@ async def test_an_extension_that_a_file_compiles_is_not_built_and_what_does_with
 
 
 async def test_a_toolkit_that_is_not_there_is_no_mistake_of_the_files(pool: WorkerPool, tmp_path: Path) -> None:
-    code = "from torch.utils import cpp_extension\ndef build(home):\n    return home + '/bin/nvcc'\n"
+    code = "from torch.utils import cpp_extension\ncpp_extension.CUDA_HOME = None\n"
+    code += "def build(home):\n    return home + '/bin/nvcc'\n"
     (finding,) = await findings_of(pool, tmp_path, at_load(code + "build(cpp_extension.CUDA_HOME)"))
     assert (finding.rule, finding.cause) == ("environment", "library")
     assert finding.message.startswith("This asks for CUDA's toolkit, which this machine does not have")

@@ -49,8 +49,8 @@ def missing_toolkit(error: BaseException) -> str | None:
     if not any("CUDA_HOME" in linecache.getline(file, line) for file, line in steps):
         return None
     return (
-        "This asks for CUDA's toolkit, which this machine does not have (`torch.utils.cpp_extension.CUDA_HOME` is None), "
-        f"and raises {describe(error).rstrip('.')}."
+        "This asks for CUDA's toolkit, which this machine does not have (`torch.utils.cpp_extension.CUDA_HOME` is None)"
+        f", and raises {describe(error).rstrip('.')}."
     )
 
 

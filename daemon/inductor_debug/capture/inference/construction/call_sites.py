@@ -342,13 +342,15 @@ def calls_in_project(
         yield from sites.of(called)
 
 
-def calls_of_instances(tree: ast.Module, module: ModuleType, path: str, root: str, kind: type) -> Iterator[Call]:
+@functools.lru_cache(maxsize=16)
+def calls_of_instances(tree: ast.Module, module: ModuleType, path: str, root: str, kind: type) -> tuple[Call, ...]:
     """What a project calls the instances of a class with: in its own file, in examples, and in other files."""
-    yield from calls_in(tree, module, path, root).of_instances(kind)
+    found = list(calls_in(tree, module, path, root).of_instances(kind))
     for example in (*examples_in_docstrings(tree), *examples_in_readmes(path, root)):
-        yield from CallSites(example, {**vars(module), **names_of(example)}).of_instances(kind)
+        found += CallSites(example, {**vars(module), **names_of(example)}).of_instances(kind)
     for sites, _ in _sites_in_project(root, path, kind.__name__, vars(module), 0):
-        yield from sites.of_instances(kind)
+        found += sites.of_instances(kind)
+    return tuple(found)
 
 
 def set_later(root: str, path: str, name: str, sites: CallSites, module: ModuleType) -> Names:
