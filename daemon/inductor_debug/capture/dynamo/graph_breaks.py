@@ -74,8 +74,10 @@ class BreakCollector:
     def add(self, raw: RawBreak) -> None:
         """Takes one break in."""
         traced = frames_of(raw.stack, self.sources)
-        frames = self._with_callers(traced, raw)
-        eager = _function((*reversed(traced), *frames), raw) if raw.gives_up else ""
+        callers = self.stack(raw.caller)
+        # The rest of a function, after an earlier break, is called from its beginning.
+        frames = (*traced, *(callers[1:] if raw.resumed else callers))
+        eager = _function((*reversed(traced), *callers), raw) if raw.gives_up else ""
         around_a_call = breaks_around_a_call(raw.stack, raw.modules)
         scripted = around_a_call and is_scripted(self.target.module)
         facts, broken = facts_of(
@@ -243,11 +245,6 @@ class BreakCollector:
             )
         )
 
-    def _with_callers(self, traced: tuple[Frame, ...], raw: RawBreak) -> tuple[Frame, ...]:
-        callers = self.stack(raw.caller)
-        # The rest of a function, after an earlier break, is called from its beginning.
-        return (*traced, *(callers[1:] if raw.resumed else callers))
-
 
 def _is_within(place: Location, outer: Location) -> bool:
     """Whether an expression is part of a larger one: of the `with` that enters what it gives."""
@@ -297,11 +294,15 @@ def _severity(facts: GraphBreak, raw: RawBreak) -> Severity:
 
 
 def _function(frames: tuple[Frame, ...], raw: RawBreak) -> str:
-    """The function that was to be compiled, as the user calls it: the first of the frames that has its name."""
+    """The function that was to be compiled, as the user calls it: by the first of the frames that has its name.
+
+    The rest of a function, after a break, is known by its bare name; its beginning by its class's, too.
+    """
     if not raw.stack:
         return ""
     name = raw.stack[-1].function
-    return next((frame.function for frame in frames if bare_name(frame.function) == bare_name(name)), name)
+    alike = [frame.function for frame in frames if bare_name(frame.function) == bare_name(name)]
+    return next((found for found in alike if "." in found), next(iter(alike), name))
 
 
 def frames_of(stack: TracedStack, sources: SourceMap) -> tuple[Frame, ...]:
