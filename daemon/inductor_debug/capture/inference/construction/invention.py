@@ -76,6 +76,7 @@ _FLOATS = re.compile(
 )
 _MODULES = re.compile(r".*(act|activation|nonlinearity|act_layer|act_fn)")
 _DEVICE = re.compile(r".*device")
+_FILE = re.compile(r"(.*_)?(path|file|filename|checkpoint|ckpt|pth)")
 _DTYPE = re.compile(r"(.*_)?dtype")
 _NORMS = re.compile(r".*norm(_layer)?")
 _WIDTHS = re.compile(r".*(sizes|dims|channels|hidden\w*|widths|filters|units|features|layers|planes|mlp)")
@@ -182,6 +183,8 @@ def _named(name: str, alternative: int, *, single: bool = False) -> Any:
     """A value that the name suggests, which may be a list unless it is to be a `single` one."""
     if _DEVICE.fullmatch(name.lower()):
         return "cpu"
+    if _FILE.fullmatch(name.lower()):
+        return "absent.pth"  # weights that are not there are left out
     if _DTYPE.fullmatch(name.lower()):
         return torch.float32
     if _MODULES.fullmatch(name):

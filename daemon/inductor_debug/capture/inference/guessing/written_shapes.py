@@ -21,6 +21,8 @@ _ASIDE = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 _TIMES = r"(?P<times>\b(?:\w+(?:\s+x\s+\w+|\s*×\s*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-9]+){1,5})\b(?!\s*[x×]\s*\.\.\.))"
 """`B x T x C` and `BxTxC`, but no word with an x in it."""
 _DIMENSION = re.compile(r"[A-Za-z_][\w.]*|\d+")
+_ASSIGNED = re.compile(r"([\w.]+(?:\s*,\s*[\w.]+)*)\s*=(?!=)")
+_ASKED_FOR_SHAPE = re.compile(r"\.(shape|size)\b")
 _SPEAKS_OF_SHAPE = re.compile(r"(shape|size|dims?|dimensions?)\s*(:|of)?\s*[`'\"]*$", re.IGNORECASE)
 _TENSOR_WORDS = re.compile(r"Tensor|Float|Int\b|Integer|Bool|Shaped|Num\b|Array|Complex|Inexact", re.IGNORECASE)
 _OPEN = ("...", "*")
@@ -195,5 +197,13 @@ def _joined(word: str) -> str:
 
 
 def comments_of(lines: list[str]) -> str:
-    """The comments of a piece of source, one a line, with the code before each in front."""
-    return "\n".join(line.strip().replace("#", " ", 1) for line in lines if "#" in line)
+    """The comments of a piece of source, one a line, with what each is about in front: the code, or what it sets.
+
+    `features = self.pool(x)  # (b, 2048, 1, 1)` says nothing of `x`; `b, t, c = x.shape  # (b, t, c)` does.
+    """
+    found = []
+    for line in lines:
+        code, mark, comment = line.strip().partition("#")
+        assigned = _ASSIGNED.match(code) if mark and _ASKED_FOR_SHAPE.search(code) is None else None
+        found += [f"{assigned[1] if assigned is not None else code} {comment}"] if mark else []
+    return "\n".join(found)
