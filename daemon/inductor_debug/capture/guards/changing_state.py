@@ -23,7 +23,7 @@ _CELL = re.compile(r"(?P<function>.+)\.__closure__\[(?P<index>\d+)\]\.cell_conte
 _KEY = r"(?P<item>(?:\['[^']*'\]|\[\d+\])*)"
 _GLOBAL = re.compile(rf"G\['(?:__import_\w+'\]\.(?P<imported>\w+)|(?P<own>\w+)'\]){_KEY}")
 _LOCAL = re.compile(rf"L\['(?P<name>\w+)'\]{_KEY}")
-_ATTRIBUTE = re.compile(r"[LG]\['\w+'\].*\.[A-Za-z_]\w*(?:\['[^']*'\])?", re.DOTALL)
+_ATTRIBUTE = re.compile(r"[LG]\['\w+'\].*\.[A-Za-z_]\w*(?:\['[^']*'\]|\[\d+\])*", re.DOTALL)
 _CONTAINERS = (list, dict, set, frozenset)
 _NUMBERS = (bool, int, float, complex)
 _LONGEST = 40
@@ -74,19 +74,22 @@ def state_seen(broken: Broken, code: CodeType, scope: dict[str, Any], same_calls
     return StateSeen(name, holder, change, *shown) if change is not None else None
 
 
-def changing_state(seen: Sequence[StateSeen], every_call: bool) -> ChangingState | None:
+def changing_state(seen: Sequence[StateSeen], every_call: bool, *, by_program: bool = False) -> ChangingState | None:
     """What is to be told of state that calls did not fit, one after the other; None where that is how things start.
 
     What changes once settles: a cache that is filled, a flag that is set. Only a number that becomes one of another
-    type is told of, because nobody means to. Callers may.
+    type is told of, because nobody means to. Callers may. And a number that the program changes between its calls (a
+    learning rate), which torch compiles for as a constant first.
 
     Args:
         seen: in the order of the calls, not empty.
         every_call: whether all calls but the first did not fit.
+        by_program: whether these are calls that the program makes, as it makes them.
     """
     first = seen[0]
     change = StateChange.TYPE if any(each.change is StateChange.TYPE for each in seen) else first.change
-    if not every_call and (change is not StateChange.TYPE or first.holder is StateHolder.ARGUMENT):
+    scheduled = by_program and change is StateChange.NUMBER and first.holder is StateHolder.ATTRIBUTE
+    if not every_call and not scheduled and (change is not StateChange.TYPE or first.holder is StateHolder.ARGUMENT):
         return None
     values = [] if change is StateChange.OBJECT else [first.before, *(each.now for each in seen)]
     return ChangingState(first.name, first.holder, change, values, every_call)

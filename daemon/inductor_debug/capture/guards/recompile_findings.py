@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from inductor_debug_schema import Finding, Location, Recompilation, Related, Severity, SpecialisedSize, Stage
+from dataclasses import replace
+
+from inductor_debug_schema import (
+    Finding,
+    Location,
+    Recompilation,
+    Related,
+    Severity,
+    SpecialisedSize,
+    Stage,
+    StateChange,
+)
 
 from inductor_debug.capture.dynamo.graph_breaks import frames_of
 from inductor_debug.capture.failures.failures import innermost, place
@@ -33,8 +44,7 @@ def recompile_findings(run: DynamoRun, seen: RecompilesSeen) -> list[Finding]:
         for failure in rest:
             # What no code made, torch's own state, is another one where the program makes the call.
             frames = failure.frames or seen.place_of(made.inputs)
-            read = read_at(run.sources, place(frames, run.target.location, "")[0], readable(failure.broken.source))
-            by_place.setdefault(read, []).append(failure)
+            by_place.setdefault(_read(run, failure, frames), []).append(failure)
         nothing: dict[Location, list[Failure]] = {} if made.closest else {run.target.location: []}
         for location, failures in (by_place or nothing).items():
             told.setdefault((made.function, location), []).append((made, failures))
@@ -42,6 +52,11 @@ def recompile_findings(run: DynamoRun, seen: RecompilesSeen) -> list[Finding]:
         *(finding for _, _, finding in named),
         *(_finding(run, seen, function, location, times) for (function, location), times in told.items()),
     ]
+
+
+def _read(run: DynamoRun, failure: Failure, frames: tuple[Frame, ...]) -> Location:
+    """Where code reads what a broken guard is about."""
+    return read_at(run.sources, place(frames, run.target.location, "")[0], readable(failure.broken.source))
 
 
 def _of_states(run: DynamoRun, seen: RecompilesSeen) -> list[tuple[str, str, Finding]]:
@@ -54,11 +69,15 @@ def _of_states(run: DynamoRun, seen: RecompilesSeen) -> list[tuple[str, str, Fin
     found = []
     for (function, source), failures in states.items():
         known = [failure.state for failure in failures.values() if failure.state is not None]
-        state = changing_state(known, every_call=1 < seen.calls <= len(failures))
+        again = 1 < seen.calls <= len(failures)
+        first = next(iter(failures.values()))
+        by_program = bool(seen.place_of(min(failures))) and innermost(first.frames) is not None
+        state = changing_state(known, every_call=again, by_program=by_program)
         if state is not None:
-            first = next(iter(failures.values()))
             asked = _specialised(run, seen, source)
-            found.append((function, source, state_finding(run, function, state, asked or first.frames)))
+            finding = state_finding(run, function, state, asked or first.frames)
+            once = state.changes_in is StateChange.NUMBER and not again
+            found.append((function, source, replace(finding, severity=Severity.INFORMATION) if once else finding))
     return found
 
 
@@ -124,7 +143,7 @@ def _finding(
     related = [
         Related(other.path, other.range, f"also: {failure.broken.text}")
         for failure in first.closest
-        if failure.frames and (other := place(failure.frames, target.location, "")[0]) != location
+        if failure.frames and (other := _read(run, failure, failure.frames)) != location
     ]
     if failures:
         related = [*place(failures[0].frames, target.location, "inside {}")[1], *related]

@@ -37,8 +37,12 @@ def state_finding(run: DynamoRun, function: str, state: ChangingState, frames: t
         frames: where the graph relies on it.
     """
     relied, related = place(frames, run.target.location, "inside {}")
-    cause, state, more = _cause(run.sources, state, frames) or (relied, state, [])
-    if cause.path != relied.path or not cause.range.encloses(relied.range):
+    cause, state, more = _cause(run.sources, state, frames) or (
+        read_at(run.sources, relied, state.state_name),
+        state,
+        [],
+    )
+    if cause.path != relied.path or not (cause.range.encloses(relied.range) or relied.range.encloses(cause.range)):
         related = [*more, Related(relied.path, relied.range, "compiled code relies on it here"), *related]
     return Finding(
         rule="recompile",

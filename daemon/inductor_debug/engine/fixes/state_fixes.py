@@ -1,4 +1,4 @@
-"""State that calls change, as one graph can serve it: a default of its own for each call, a buffer for a number."""
+"""State that calls change, as one graph can serve it: a default of its own for each call, a tensor for a number."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
         return []
     if state.held_by is StateHolder.DEFAULT:
         return list(_made_anew(tree, finding.range, state.state_name))
-    numbers = state.changes_in in (StateChange.NUMBER, StateChange.TYPE)
-    return list(_buffer(tree, finding.range)) if numbers and state.held_by is StateHolder.ATTRIBUTE else []
+    if state.changes_in not in (StateChange.NUMBER, StateChange.TYPE) or state.held_by is not StateHolder.ATTRIBUTE:
+        return []
+    return [*_buffer(tree, finding.range), *_given_as_tensor(tree, state.state_name)]
 
 
 def _made_anew(tree: Tree, place: Range, name: str) -> Iterator[Fix]:
@@ -67,6 +68,29 @@ def _buffer(tree: Tree, place: Range) -> Iterator[Fix]:
         )
         edits = (tree.replace(statement, text), *imports)
         yield Fix(f"Keep `{owner.attr}` as a tensor, in a buffer", edits)
+
+
+def _given_as_tensor(tree: Tree, name: str) -> Iterator[Fix]:
+    """A number that an object is given by name and that others change in it, as a tensor: the rate of an optimizer.
+
+    `name` is what reads it, as `optimizer.param_groups[0]['lr']`.
+    """
+    read = ast.parse(name, mode="eval").body
+    root = next((node for node in ast.walk(read) if isinstance(node, ast.Name)), None)
+    key = read.slice.value if isinstance(read, ast.Subscript) and isinstance(read.slice, ast.Constant) else None
+    torch = tree.imported("torch")
+    if root is None or torch is None:
+        return
+    for made in ast.walk(tree.module):
+        if not isinstance(made, ast.Assign) or not isinstance(made.value, ast.Call):
+            continue
+        if [ast.unparse(target) for target in made.targets] != [root.id]:
+            continue
+        for given in made.value.keywords:
+            if given.arg == key and isinstance(given.value, ast.Constant | ast.Name | ast.Attribute):
+                text = tree.text_of(given.value)
+                edits = (tree.replace(given.value, f"{torch[0]}.tensor({text})"), *torch[1])
+                yield Fix(f"Give `{given.arg}={text}` as a tensor", edits, keeps_results=True)
 
 
 def _stored(owner: ast.Attribute) -> ast.Attribute:

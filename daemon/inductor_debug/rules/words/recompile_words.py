@@ -44,7 +44,7 @@ def _does(state: ChangingState) -> str:
     times = "with every call" if state.every_call else "with the first call"
     match state.changes_in:
         case StateChange.NUMBER:
-            return f"is another number in every call ({seen})"
+            return f"is another number in {'every' if state.every_call else 'a later'} call ({seen})"
         case StateChange.LENGTH:
             grows = all(int(a) < int(b) for a, b in zip(state.seen, state.seen[1:], strict=False))
             return f"{'grows' if grows else 'changes its length'} {times} ({seen} items)"
