@@ -1,10 +1,12 @@
 """Fixes with real workers: a file before, and what all of its proved fixes together make of it.
 
-A folder of `tests/fixtures/fixes` is one such pair; the file after must have none of the findings that were mended.
+A folder of `tests/fixtures/fixes` is one such pair, with the libraries that it uses in a folder of it; the file after
+must have none of the findings that were mended.
 """
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -41,6 +43,8 @@ async def engine(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Engi
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 async def test_all_fixes_of_a_file_together_mend_it(engine: Engine, pair: Path, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
+    for folder in filter(Path.is_dir, pair.iterdir()):
+        shutil.copytree(folder, tmp_path / folder.name)
     path = tmp_path / "model.py"
     before, after = (pair / "before.py").read_text(), (pair / "after.py").read_text()
     path.write_text(before)

@@ -88,7 +88,9 @@ def changing_state(seen: Sequence[StateSeen], every_call: bool, *, by_program: b
     """
     first = seen[0]
     change = StateChange.TYPE if any(each.change is StateChange.TYPE for each in seen) else first.change
-    scheduled = by_program and change is StateChange.NUMBER and first.holder is StateHolder.ATTRIBUTE
+    switched = {first.before, *(each.now for each in seen)} <= {"True", "False"}
+    of_object = first.holder is StateHolder.ATTRIBUTE and not switched
+    scheduled = by_program and change is StateChange.NUMBER and of_object
     if not every_call and not scheduled and (change is not StateChange.TYPE or first.holder is StateHolder.ARGUMENT):
         return None
     values = [] if change is StateChange.OBJECT else [first.before, *(each.now for each in seen)]

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from inductor_debug_schema import BreakCause, Finding, GraphBreak
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.engine.fixes.breaks import branches, guards, values
+from inductor_debug.engine.fixes.breaks import branches, foreign_functions, guards, values
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree
 
@@ -43,7 +43,9 @@ def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
     """The guesses for one break; none where the cause is not one of those that a small edit mends."""
     facts = finding.facts
     node = tree.scope_at(finding.range) or tree.statement_at(finding.range)
-    if not isinstance(facts, GraphBreak) or facts.inside or node is None:
+    if not isinstance(facts, GraphBreak) or node is None:
         return []
+    if facts.inside:
+        return list(foreign_functions.fixes(tree, node, facts))
     guess = _BY_CAUSE.get(facts.breaks_by)
     return list(dict.fromkeys(guess(tree, node, facts)))[:_MOST] if guess is not None else []

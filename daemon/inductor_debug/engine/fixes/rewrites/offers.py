@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inductor_debug_schema import Range
 
 from inductor_debug.engine.fixes.edits import Fix
-from inductor_debug.engine.fixes.rewrites import attention, buffers
+from inductor_debug.engine.fixes.rewrites import attention, buffers, compiler_prints
 from inductor_debug.engine.fixes.tree import Tree, tree_of
 
 
@@ -37,7 +37,11 @@ def rewrites(text: str, place: Range) -> list[Rewrite]:
 def _all(tree: Tree) -> Iterator[Rewrite]:
     for function in ast.walk(tree.module):
         if isinstance(function, ast.FunctionDef):
-            for guesses in (*attention.guesses(tree, function), *buffers.guesses(tree, function)):
+            for guesses in (
+                *attention.guesses(tree, function),
+                *buffers.guesses(tree, function),
+                *compiler_prints.guesses(tree, function),
+            ):
                 owner = tree.class_around(function)
                 yield Rewrite(*_lines(guesses), tuple(guesses), owner.name if owner is not None else "")
 
