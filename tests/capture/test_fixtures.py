@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,5 +18,7 @@ def test_the_user_is_told_what_the_file_deserves(path: Path) -> None:
     case = read_case(path)
     if tuple(map(int, case.torch.split("."))) > RELEASE:
         pytest.skip(f"torch before {case.torch} tells this otherwise")
+    if tuple(map(int, case.python.split("."))) > sys.version_info:
+        pytest.skip(f"Python before {case.python} tells this otherwise")
     job = analyze(path, case.text, stages=case.stages, accelerator=case.accelerator)
     compare(case, job)

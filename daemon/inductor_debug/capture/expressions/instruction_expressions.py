@@ -84,9 +84,17 @@ def _text_of(code: CodeType, text: str | None) -> str:
     return text if text is not None else "".join(linecache.getlines(code.co_filename))
 
 
-@lru_cache(maxsize=1024)
 def _instructions(code: CodeType) -> dict[int, tuple[Key, int, int]]:
     """Byte offset to (what it is, ordinal among those, how many there are)."""
+    try:
+        hash(code)
+    except TypeError:  # code of Dynamo's may have constants such as dicts
+        return _read_instructions.__wrapped__(code)
+    return _read_instructions(code)
+
+
+@lru_cache(maxsize=1024)
+def _read_instructions(code: CodeType) -> dict[int, tuple[Key, int, int]]:
     found: list[tuple[int, Key, int]] = []
     counts: dict[Key, int] = {}
     resumed = RESUMED.match(code.co_name)

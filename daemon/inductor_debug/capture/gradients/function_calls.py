@@ -40,7 +40,7 @@ def function_calls(wanted: Callable[[type], bool]) -> Iterator[list[FunctionCall
     original: Any = torch.autograd.Function.__dict__["apply"]
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        result = original.__func__(cls, *args, **kwargs)
+        result = original.__get__(None, cls)(*args, **kwargs)  # Python's or, since torch 2.14, C's
         if cls not in found and wanted(cls) and not kwargs:
             outputs = [leaf for leaf in _flat(result) if isinstance(leaf, torch.Tensor)]
             found[cls] = FunctionCall(cls, tuple(map(_like, args)), _kept(args, outputs))
