@@ -49,6 +49,18 @@ CONTRACT = (
     "tests/scripting",
 )
 """What has to hold with every version: what is found and where, what commands print, what workers survive."""
+OLDEST_TRANSFORMERS = "4.57"
+"""The newest is what everything else is run with."""
+WITH_TRANSFORMERS = (
+    "tests/capture/test_fixtures.py",
+    "tests/capture/test_mock.py",
+    "tests/cli/test_bench_transformers.py",
+    "tests/cli/test_survey_models.py",
+    "tests/inference/test_call_plan.py",
+    "tests/kerneldiff/test_harness.py",
+    "tests/rules/test_folding.py",
+)
+"""Those of our tests that use models of it."""
 _VERSION = "from importlib import metadata; print(metadata.version('torch'))"
 
 nox.options.default_venv_backend = "uv"
@@ -77,7 +89,16 @@ def contract(session: nox.Session, torch: str) -> None:
     """Installs what users install next to a torch, sees that the torch is the same, and runs the contract."""
     session.install(f"torch=={torch}.*")
     _install_beside_torch(session)
-    _run_contract(session)
+    _run_tests(session, CONTRACT)
+
+
+@nox.session(python=USUAL_PYTHON, tags=["cross"])
+def transformers(session: nox.Session) -> None:
+    """What we do with models of transformers, with the oldest that is promised."""
+    session.install("torch==2.13.*")
+    _install_beside_torch(session)
+    session.install(f"transformers=={OLDEST_TRANSFORMERS}.*")
+    _run_tests(session, WITH_TRANSFORMERS)
 
 
 @nox.session(python=USUAL_PYTHON, tags=["nightly"])
@@ -85,7 +106,7 @@ def nightly(session: nox.Session) -> None:
     """The contract with torch's newest pre-release, where the machine has an index of those (UV_TORCH_BACKEND)."""
     session.install("--pre", "--upgrade", "torch")
     _install_beside_torch(session)
-    _run_contract(session)
+    _run_tests(session, CONTRACT)
 
 
 @nox.session(python=USUAL_PYTHON, tags=["cross"])
@@ -121,12 +142,12 @@ def _install_beside_torch(session: nox.Session) -> None:
         session.error(f"installing the tool changed torch from {before} to {after}")
 
 
-def _run_contract(session: nox.Session) -> None:
+def _run_tests(session: nox.Session, tests: tuple[str, ...]) -> None:
     """What is tested is what was installed; of the checkout there are the tests, and the benchmarks behind `bench`."""
     benchmarks = str(Path(__file__).with_name("benchmarks"))
     words = session.posargs
     if all(word.startswith("-") for word in words):
-        words = [*words, *CONTRACT]
+        words = [*words, *tests]
     side_by_side = ["--numprocesses", "2", "--dist", "worksteal"]
     session.run(
         "python", "-m", "pytest", "-p", "no:cacheprovider", *side_by_side, *words, env={"PYTHONPATH": benchmarks}

@@ -11,6 +11,8 @@ from forked import analyze
 from torch_release import RELEASE
 
 pytestmark = pytest.mark.torch
+OF_ATTRIBUTES = "pitfalls/state_that_changes"
+"""What Python 3.13.0 lets torch miss (cpython#125608)."""
 
 
 @pytest.mark.parametrize("path", all_cases(), ids=lambda path: str(path.relative_to(FIXTURES).with_suffix("")))
@@ -20,5 +22,7 @@ def test_the_user_is_told_what_the_file_deserves(path: Path) -> None:
         pytest.skip(f"torch before {case.torch} tells this otherwise")
     if tuple(map(int, case.python.split("."))) > sys.version_info:
         pytest.skip(f"Python before {case.python} tells this otherwise")
+    if sys.version_info[:3] == (3, 13, 0) and path == FIXTURES / f"{OF_ATTRIBUTES}.py":
+        pytest.skip("Python 3.13.0 lets torch miss changed attributes")
     job = analyze(path, case.text, stages=case.stages, accelerator=case.accelerator)
     compare(case, job)

@@ -278,6 +278,7 @@ def test_a_hook_that_is_registered_while_the_model_runs_is_one_finding(tmp_path:
 
 
 @EXACT
+@pytest.mark.skipif(RELEASE < (2, 12), reason="torch 2.11 stops a second time, in what sets an attribute")
 def test_a_module_that_is_built_while_the_model_runs_is_one_thing_to_mend(tmp_path: Path) -> None:
     text = """
     import torch
