@@ -38,6 +38,7 @@ from inductor_debug.capture.dynamo.dynamo_positions import KEY
 from inductor_debug.capture.expressions.host_tensors import made_on_host
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import missing_attributes
+from inductor_debug.capture.guards.compiled_anew import compiled_anew, compiled_inside
 from inductor_debug.capture.guards.guard_stage import with_guards
 from inductor_debug.capture.guards.instances import too_many_instances
 from inductor_debug.capture.inference.finding_filter import (
@@ -54,6 +55,7 @@ from inductor_debug.capture.inference.inference import inference_of, symbols_of
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime.containment import stay_offline
+from inductor_debug.capture.runtime.interception import CompiledCall
 from inductor_debug.capture.runtime.loading import preloadable
 from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.runtime.torch_logs import ask_for, kept_log
@@ -117,6 +119,7 @@ class _Session:
         self._told: dict[str, set[tuple[str, str, Range]]] = {}
         self._entered = RunsOfFile(request.path)
         self._rounded = products_rounded_in(request.text)
+        self._inside: dict[str, list[CompiledCall]] = {}
 
     def run(self) -> None:
         adapter = adapter_of(self._profile)
@@ -142,6 +145,9 @@ class _Session:
             if Stage.MOCK in self._request.stages:
                 built = [item.target for item in running if item.target is not None]
                 self._findings += too_many_instances(built, self._builder.traced)
+                self._findings += compiled_anew(load.interceptor.offered, built, self._builder.traced)
+                for name, calls in self._inside.items():
+                    self._findings += compiled_inside(calls, name, self._sources)
             self._findings += self._missing_attributes(load)
             if self._request.seek_sizes:
                 self._seek_sizes(running)
@@ -420,6 +426,7 @@ class _Session:
             outcome = self._interrupted(stage, target, error)
         if stage is Stage.PREVIEW:
             self._entered.add(target, outcome.ran, whole=outcome.report.state is StageState.DONE)
+            self._inside[target.name] = self._builder.compiled_inside
         self._saw.recordings.append(outcome.recording)
         self._saw.unfinished |= outcome.unfinished
         outcome.recording.tf32 |= self._rounded

@@ -27,7 +27,7 @@ from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime import loading
 from inductor_debug.capture.runtime.containment import RefusableDeed
 from inductor_debug.capture.runtime.devices import Redirector, is_about_a_device, mentions, teach_names
-from inductor_debug.capture.runtime.interception import PATIENCE, Interceptor, LoadStopped
+from inductor_debug.capture.runtime.interception import PATIENCE, CompiledCall, Interceptor, LoadStopped
 from inductor_debug.capture.runtime.memoised import forget_memoised
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.runtime.registered_backends import RegisteredBackends
@@ -117,6 +117,8 @@ class TargetBuilder:
         self._names_devices = mentions(self._text)
         teach_names(self._text)
         self.devices = Redirector()
+        self.compiled_inside: list[CompiledCall] = []
+        """What the newest eager run gave to `torch.compile` itself."""
         self._inferring = (
             Inferring(self._text, request.path, request.project_root, hints=request.hints, retry=bool(request.only))
             if request.infer
@@ -250,7 +252,9 @@ class TargetBuilder:
         stack.enter_context(self.devices.active(arguments=self._names_devices))
         stack.enter_context(fake_conversions())
         stack.enter_context(no_addresses())
-        stack.enter_context(Interceptor(self._sources).active(recording=False))
+        interceptor = Interceptor(self._sources)
+        self.compiled_inside = interceptor.offered
+        stack.enter_context(interceptor.active(recording=False))
         stack.enter_context(saving(self._allowed_to_write, []))
         stack.enter_context(WrittenNowhere())
         return stack

@@ -23,7 +23,11 @@ class RecompileRule(RunRule):
         that differ are made again: other sizes and numbers, a global that was changed in between, `train()` and
         `eval()`, `torch.no_grad()`. What torch compiles for once more, as for the second size that it sees, is a note;
         what it compiles for again and again is a warning, at the expression that needs a number of its own
-        (`range(x.shape[0])`), or that uses a number which every call gives anew (a learning rate).
+        (`range(x.shape[0])`), or that uses a number which every call gives anew. So is what the program changes between
+        two calls: the learning rate of an optimizer, a list, an attribute.
+
+        `torch.compile` that a loop, a function or `forward` runs again and again for the same code is a note where it
+        is called, and a warning where it compiles anew each time, as for functions that hold objects of a new class.
 
         Everything else takes different calls to see. List several sets of inputs in the directive above a model,
         `# inductor-debug: inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]`, or ask for
@@ -41,5 +45,5 @@ class RecompileRule(RunRule):
     fix = """
         Give every call a list of its own (`seen=None`, then `if seen is None: seen = []`). Keep counters that the model
         needs as tensors, in a buffer, and others out of `forward`; quick fixes write both, and are verified. Pass
-        changing numbers as tensors. Mark sizes that vary with `torch._dynamo.mark_dynamic` or compile with
-        `dynamic=True`. Pad inputs to a few fixed shapes."""
+        changing numbers as tensors (`lr=torch.tensor(0.01)`). Mark sizes that vary with `torch._dynamo.mark_dynamic`
+        or compile with `dynamic=True`. Pad inputs to a few fixed shapes. Compile once, outside of loops."""
