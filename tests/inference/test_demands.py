@@ -330,6 +330,10 @@ ASKED = {
     "a tuple where nothing else is allowed": ("Strict(given)", "(64, 64, 64)"),
     "a pair where a static method raises for what is no tuple": ("self.checked(given)", "(3, 3)"),
     "a text where it is asserted to be one": ("assert isinstance(given, str) and given", "'same'"),
+    "a number where it is computed with, though a text takes its place at times": (
+        "self.left = given; nn.Embedding(given, 4); print(1.0 / given); print(self.left == 'extra')",
+        "64",
+    ),
     "a list where either is allowed": ("assert isinstance(given, (list, tuple))", "[64, 64, 64]"),
     "a layer where its weights are read": (
         "nn.Linear(int(given.in_features * 0.5), given.out_features); given.weight.data.abs()",

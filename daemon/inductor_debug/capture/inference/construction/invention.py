@@ -107,7 +107,9 @@ def _suggested(name: str, annotation: str, known: dict[str, Any], alternative: i
         return bool(alternative % 2)
     if lowered.startswith(("list", "sequence", "tuple", "iterable")):
         return _several(name, text, lowered, alternative, demand)
-    texts = demand.texts if demand is not None else []
+    # What sizes a layer and is computed with is no text, though what it is set to at times is compared with one.
+    is_number = demand is not None and {"integer", "number"}.issubset(demand.roles)
+    texts = demand.texts if demand is not None and not is_number else []
     if texts and not lowered.startswith(("int", "float")):
         return texts[min(alternative, len(texts) - 1)]
     if lowered.startswith("str"):
