@@ -34,6 +34,7 @@ from inductor_debug.capture.failures.wrong_calls.binding import wrong_call
 from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.runtime.running_cells import is_notebook
 from inductor_debug.capture.targets.candidates import Complaint
+from inductor_debug.capture.targets.environment_variables import lacking_variable
 from inductor_debug.capture.tensors.fake_mode import is_limitation
 from inductor_debug.source.directives import name_range
 from inductor_debug.source.source_text import SourceText
@@ -106,6 +107,9 @@ def raised_finding(
     broken = broken_library(error) or missing_toolkit(error)
     if broken is not None:
         return replace(_finding("environment", broken, location, target, related), cause="library")
+    if (variable := lacking_variable(error)) is not None:
+        words = f"This reads the environment variable `{variable}`, which is not set ({what})."
+        return replace(_finding("environment", words, location, target, related), cause="variable")
     if isinstance(error, ImportError):
         lacking = _finding("import-error", _import_words(error), location, target, related)
         inside = _relative_import(location, sources)

@@ -9,6 +9,7 @@ targets still.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -36,6 +37,7 @@ from inductor_debug.capture.targets.building import BuildError, build_target, by
 from inductor_debug.capture.targets.candidates import Candidate, Discovered, Recipe
 from inductor_debug.capture.targets.class_candidates import Inferring
 from inductor_debug.capture.targets.discovery import discover
+from inductor_debug.capture.targets.environment_variables import lacking_variable, set_in_project
 from inductor_debug.capture.targets.parameter_declarations import Declarations
 from inductor_debug.capture.tensors.absent_weights import weights_left_out
 from inductor_debug.capture.tensors.addresses import no_addresses
@@ -60,6 +62,8 @@ _IMPATIENT = 1
 
 _OTHERS_FIRST = 4
 """The same where a main program is followed: it may call one model twice before it calls another (a GAN)."""
+_MOST_VARIABLES = 12
+"""Environment variables that a file is given which it reads and its project sets."""
 _REAL_SHARE = 8
 _REAL_LIMIT = 1 << 30
 
@@ -292,6 +296,7 @@ class TargetBuilder:
             teach_names(str(load.error))
             self._names_devices, load.error = True, None
             self._execute(load)
+        self._set_what_scripts_set(load)
         self._names_devices = self._names_devices or any(map(self._mentions, load.modules.own.values()))
         if load.module is not None:
             load.discovered = discover(
@@ -347,6 +352,20 @@ class TargetBuilder:
             value = loading.run_user_code(recipe.run)
         load.modules = self._imports.loaded()
         return value
+
+    def _set_what_scripts_set(self, load: Load) -> None:
+        """Loads a file anew that reads environment variables which are not set here, and which its project sets."""
+        for _ in range(_MOST_VARIABLES):
+            name = lacking_variable(load.error)
+            found = set_in_project(name, self._request.path, self._request.project_root) if name is not None else None
+            if name is None or found is None:
+                return
+            os.environ[name], script = found
+            where = os.path.relpath(script, self._request.project_root)
+            load.notes.append(f"The environment variable {name} was set to {found[0]!r}, as {where} sets it.")
+            loading.unload(load.modules)
+            load.error = None
+            self._execute(load)
 
     def _mentions(self, module: ModuleType) -> bool:
         text = self._sources.text(module.__file__ or "")

@@ -14,7 +14,9 @@ class EnvironmentRule(RunRule):
         Your code runs in the project's own Python interpreter, which needs torch and msgpack. This one is missing,
         does not start, or lacks one of them; or a library that is installed there cannot be imported, because it was
         built for another torch or lacks a shared object; or the code did what a check does not do: it opened a network
-        connection, wrote to a file, or started a process. The message says which, and what to do."""
+        connection, wrote to a file, started a process, or called an extension that is compiled when the file is loaded;
+        or the file asks for CUDA's toolkit, or for an environment variable, that is not there and that no script of the
+        project sets. The message says which, and what to do."""
     why = """
         Without it nothing can be analysed. It is tried again with the next edit, save or command."""
     example = """
