@@ -51,7 +51,7 @@ FORWARD = TEXT.splitlines().index("        y = self.block.n + len(self.sizes)") 
         ('self.sizes["a"]["b"]', ["self.sizes['a']['b'] = 1"]),
         ("self.old", ["del self.old[0]"]),
         ("self.lonely", ["self.lonely: int = 2"]),  # nothing nearer changes it
-        ("STEPS", ["STEPS = 0", "STEPS += 1"]),
+        ("STEPS", ["STEPS += 1", "STEPS = 0"]),
         ("nothing", []),
     ],
 )

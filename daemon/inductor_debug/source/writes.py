@@ -28,6 +28,8 @@ def function_at(tree: ast.Module, line: int) -> _Function | None:
 def writes_near(tree: ast.Module, line: int, name: str) -> list[ast.expr | ast.stmt]:
     """What changes `name`: in the function around a one-based line; else in its class; else in the file.
 
+    What only says what it is to begin with comes last.
+
     Args:
         tree: the file's.
         line: where the function relies on it.
@@ -83,9 +85,16 @@ def _writes(scope: ast.AST, name: str) -> Iterator[ast.expr | ast.stmt]:
         if isinstance(function, _Function) and function.name == "__init__"
         for node in ast.walk(function)
     }
-    for node in sorted(found, key=lambda node: getattr(node, "lineno", 0)):
+    for node in sorted(found, key=lambda node: (_is_first(node), getattr(node, "lineno", 0))):
         if id(node) not in initial and isinstance(node, ast.expr | ast.stmt):
-            yield node
+            yield node.target if isinstance(node, ast.For) else node
+
+
+def _is_first(node: ast.AST) -> bool:
+    """Whether a statement only says what something is to begin with: a literal, as `step = 0` or `items = []`."""
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    literal = isinstance(value, ast.Constant | ast.List | ast.Dict | ast.Set | ast.Tuple)
+    return literal and not any(isinstance(target, ast.Subscript) for target in _targets(node))
 
 
 def _changed(node: ast.AST) -> Iterator[ast.expr]:
@@ -99,7 +108,7 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
     match node:
         case ast.Assign() | ast.Delete():
             targets = node.targets
-        case ast.AugAssign() | ast.AnnAssign():
+        case ast.AugAssign() | ast.AnnAssign() | ast.For():
             targets = [node.target]
         case ast.Call(func=ast.Attribute(value=receiver, attr=method)) if method in _CHANGING:
             targets = [receiver]

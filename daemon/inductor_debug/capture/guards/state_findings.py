@@ -12,7 +12,6 @@ from inductor_debug_schema import (
     Recompilation,
     Related,
     Severity,
-    StateChange,
     StateHolder,
 )
 
@@ -91,9 +90,6 @@ def _cause(
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     writes = writes_near(tree, line, state.state_name)
-    if state.changes_in is StateChange.LENGTH:
-        # A list that grows was made somewhere, too.
-        writes.sort(key=lambda node: isinstance(node, ast.Assign | ast.AnnAssign))
     if state.held_by is StateHolder.DEFAULT:
         function = function_at(tree, line)
         shared = default_of(function, state.state_name) if function is not None else None
