@@ -183,7 +183,7 @@ def test_several_stops_on_the_way_through_one_expression_are_one_break(tmp_path:
     [finding] = breaks(tmp_path, body, real=True)
     # Until torch 2.14 the whole frame was given up, since then only what is around the context.
     eager, effect = (
-        ("", "the graph is split here") if RELEASE >= (2, 15) else ("model", "`model` is not compiled and runs eagerly")
+        ("", "the graph is split here") if RELEASE >= (2, 14) else ("model", "`model` is not compiled and runs eagerly")
     )
     assert (place_of(finding), facts_of(finding).eager) == ("contextlib.redirect_stdout(None)", eager)
     assert finding.message.endswith(f"so {effect}.")
@@ -278,7 +278,7 @@ def test_a_hook_that_is_registered_while_the_model_runs_is_one_finding(tmp_path:
 
 
 @EXACT
-@pytest.mark.skipif(RELEASE < (2, 12), reason="torch 2.11 stops a second time, in what sets an attribute")
+@pytest.mark.skipif(RELEASE < (2, 13), reason="torch 2.12 stops a second time, in what sets an attribute")
 def test_a_module_that_is_built_while_the_model_runs_is_one_thing_to_mend(tmp_path: Path) -> None:
     text = """
     import torch
@@ -437,7 +437,7 @@ def test_what_goes_through_recurrent_layers_is_none_of_them(tmp_path: Path) -> N
     [layer] = breaks(tmp_path, "return module.gates(x[None])[0]", before=before)
     [around] = breaks(tmp_path, "return x * next(module.parameters()).sum()", before=before)
     through = "`{}` goes through layers that torch.compile does not capture (RNN, GRU, LSTM)"
-    if RELEASE >= (2, 14):  # which leaves the layer alone out, and of what is around it no longer says what it meets
+    if RELEASE >= (2, 15):  # which leaves the layer alone out, and of what is around it no longer says what it meets
         assert layer.message == f"{through.format('module.gates(x[None])')}, so the graph is split here."
         assert place_of(around) == "next(module.parameters())"
         return
