@@ -679,3 +679,15 @@ class Model(nn.Module):
 """
     (tmp_path / "run.py").write_text("import model as m\nwidth = 8 * 3\nconfig = m.Config('data', width)\n")
     assert first(tmp_path, text) == "(Config('data', 24),)"
+
+
+def test_a_loss_that_is_wrapped_is_none_that_wraps_another(tmp_path: Path) -> None:
+    wraps = """
+        class {name}(nn.Module):
+            def __init__(self, loss):
+                super().__init__()
+                self.loss, self.reduction = loss, loss.reduction
+            def forward(self, x, y):
+                return self.loss(x, y)
+    """
+    assert first(tmp_path, wraps.format(name="QLoss") + wraps.format(name="Model")) == "(torch.nn.BCEWithLogitsLoss(),)"

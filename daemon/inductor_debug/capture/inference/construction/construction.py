@@ -42,11 +42,7 @@ from inductor_debug.capture.inference.construction.invention import (
     holds_code,
     in_spaces,
 )
-from inductor_debug.capture.inference.construction.module_stand_ins import (
-    data_for,
-    stand_in_for,
-    tensor_for,
-)
+from inductor_debug.capture.inference.construction.module_stand_ins import data_for, stand_in_for, tensor_for
 from inductor_debug.capture.inference.construction.script_options import options_for
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgument
 from inductor_debug.capture.inference.values.symbolic_values import (
@@ -303,7 +299,8 @@ class _Builder:
         if kind is not None and kind is not nn.Module and self._is_asked_for(kind):
             return self._instance(kind)
         if kind in (None, nn.Module):
-            own = self._namesake(name, demand if kind is None else Demand(["module"]))
+            of_torch = "reduction" in demand.fields  # a loss that is wrapped: the file's own ones wrap others
+            own = None if of_torch else self._namesake(name, demand if kind is None else Demand(["module"]))
             given = stand_in_for(demand) if own is None else None
             if given is not None:
                 return BuiltSpec(given.text, UnknownError, make=given.make, guessed=True)
