@@ -144,6 +144,25 @@ NORMED = """
         def forward(self, x):
             return self.norm(x)
 """
+GROUPED = """
+    from torch import nn
+
+    class _Part(nn.Module):
+        def __init__(self, dim, *, codebook_size, num_quantizers):
+            super().__init__()
+            self.tables = nn.ModuleList([nn.Linear(dim, codebook_size) for _ in range(num_quantizers)])
+
+        def forward(self, x):
+            return sum(table(x) for table in self.tables)
+
+    class Grouped(nn.Module):
+        def __init__(self, dim, groups=2, **options):
+            super().__init__()
+            self.parts = nn.ModuleList([_Part(dim=dim // groups, **options) for _ in range(groups)])
+
+        def forward(self, x):
+            return [part(half) for part, half in zip(self.parts, x.chunk(len(self.parts), dim=-1))]
+"""
 MADE_WHOLE = {
     "a list and a number": TIED,
     "a residual": GATED,
@@ -154,6 +173,7 @@ MADE_WHOLE = {
     "a layer that has another in its place": NORMED,
     "a list called as a method of modules is": LISTED,
     "a module that is called with two": DISTILLED,
+    "what a part needs, by name": GROUPED,
 }
 
 

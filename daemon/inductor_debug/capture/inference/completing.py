@@ -8,6 +8,7 @@ raised; nothing is built here, and what somebody wrote down stays as it is.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -29,6 +30,8 @@ from inductor_debug.capture.runtime import foreign
 
 _ALTERNATIVES = 2
 _MOST_ITEMS = 16
+_MISSING = re.compile(r"(?P<part>[\w.]+)\.__init__\(\) missing \d+ required [\w -]+: (?P<names>.*)")
+_QUOTED = re.compile(r"'(\w+)'")
 _PLAIN = (bool, int, float, str)
 
 
@@ -50,6 +53,7 @@ def completed(construction: Construction, error: BaseException, kind: Any) -> It
     if lengths is not None:
         yield from reconciled(construction, *lengths)
         yield from _as_long(construction, *lengths)
+    yield from _handed_on(error, frame, construction, kind)
     constructor = getattr(kind, "__init__", None)
     if frame.f_code is not getattr(constructor, "__code__", None):
         return
@@ -76,6 +80,24 @@ def completed_for_a_call(construction: Construction, error: BaseException, model
             kept = (node.attr for node in read if isinstance(node.value, ast.Name) and node.value.id == "self")
             names.update(dict.fromkeys(name for name in kept if members.get(name, name) is None and name not in given))
     yield from _values_of(list(names), construction, type(model))
+
+
+def _handed_on(error: BaseException, frame: FrameType, construction: Construction, kind: Any) -> Iterator[Changes]:
+    """What a part needs that is given whatever else the constructor is: `Part(dim, **kwargs)`."""
+    missing = _MISSING.match(str(error))
+    if missing is None or not any(signatures.takes_more(kind)):
+        return
+    part = frame.f_globals.get(missing["part"].rpartition(".")[2])
+    if not isinstance(part, type):
+        return
+    names, asked, parameters = _QUOTED.findall(missing["names"]), demands(part), signatures.by_name(part)
+    for alternative in range(_ALTERNATIVES):
+        known, changes = dict(construction.sizes), dict[str, Any]()
+        for name in names:
+            annotation = signatures.spelled(parameters[name].annotation) if name in parameters else ""
+            changes[name] = constructor_value(name, annotation, known, alternative, asked.get(name, Demand()))
+        if changes and all(map(_is_plain, changes.values())):
+            yield tuple(changes.items())
 
 
 def _values_of(names: list[str], construction: Construction, kind: Any) -> Iterator[Changes]:
