@@ -8,7 +8,6 @@ constructor sees whether it can be saved ends there. What a pickle gives back ha
 
 from __future__ import annotations
 
-import copyreg
 import functools
 from functools import cache
 from typing import Any
@@ -24,7 +23,8 @@ def mend_copies() -> None:
     method: Any = torch.Tensor.__deepcopy__
     untraced: Any = torch.compiler.disable  # Dynamo tells of torch's own method
     setattr(FakeTensor, "__deepcopy__", untraced(functools.wraps(method)(_copied)))  # noqa: B010
-    copyreg.pickle(FakeTensor, _pickled)
+    # As a method: `torch.export.save` wants to be the only one whom `copyreg` asks for such tensors.
+    setattr(FakeTensor, "__reduce_ex__", untraced(lambda tensor, _: _pickled(tensor)))  # noqa: B010
 
 
 def _copied(tensor: Any, memo: dict[int, Any]) -> Any:
@@ -38,7 +38,7 @@ def _copied(tensor: Any, memo: dict[int, Any]) -> Any:
 
 
 def _pickled(tensor: torch.Tensor) -> tuple[Any, tuple[Any, ...]]:
-    """What `copyreg` asks for: the function that makes the tensor again, and what it is given."""
+    """What `pickle` asks for: the function that makes the tensor again, and what it is given."""
     layout = tuple(tensor.shape), tensor.stride(), tensor.dtype, tensor.device
     return _unpickled, (*layout, tensor.requires_grad, isinstance(tensor, torch.nn.Parameter))
 
