@@ -7,7 +7,7 @@ blames on an earlier one is left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -104,7 +104,9 @@ class BreakCollector:
             self._give_up(raw, location, eager, frames)
         known = self._seen.get(key)
         if known is None and facts.breaks_by is BreakCause.CONTEXT_MANAGER:
-            known = self._at(location)  # what a call gives that broke the graph is then entered: `with open(…)`
+            known = next(
+                self._told_at(location), None
+            )  # what a call gives that broke the graph is then entered: `with open(…)`
         consequence = (raw.words.caused_earlier and self.count) or location in self._called_from
         self._called_from.update(frame.location for frame in frames[1:])
         if known is None and consequence:
@@ -122,16 +124,11 @@ class BreakCollector:
             if self.sources.in_project(frame.location.path):
                 self._broken.setdefault((frame.location.path, bare_name(frame.function)), known)
 
-    def _at(self, location: Location) -> int | None:
-        """The first finding about an expression."""
-        found = enumerate(self.findings)
-        return next((at for at, one in found if (one.path, one.range) == (location.path, location.range)), None)
-
-    def _called_at(self, location: Location) -> int | None:
-        """The finding about a call, by the place from which what is called was seen to be called."""
-        found = enumerate(self.findings)
-        broken = (at for at, one in found if one.rule == "graph-break" and one.path == location.path)
-        return next((at for at in broken if self.findings[at].range == location.range), None)
+    def _told_at(self, location: Location) -> Iterator[int]:
+        """The findings of breaks that are about an expression, by number."""
+        for at, found in enumerate(self.findings):
+            if found.rule == "graph-break" and (found.path, found.range) == (location.path, location.range):
+                yield at
 
     def _finding(
         self, facts: GraphBreak, raw: RawBreak, location: Location, related: list[Related], cause: str
@@ -195,7 +192,7 @@ class BreakCollector:
         around, _, comprehension = function.rpartition(".<locals>.")
         index = self._broken.get((place.path, bare_name(around)) if comprehension in _COMPREHENSIONS else key)
         if key not in self.given_up and index is None:
-            index = next((at for at in map(self._called_at, called_from) if at is not None), None)
+            index = next((at for call in called_from for at in self._told_at(call)), None)
         if key not in self.given_up and index is not None:
             words = Related(place.path, place.range, f"for the same reason `{function}` runs eagerly")
             found = self.findings[index]
@@ -205,14 +202,13 @@ class BreakCollector:
     def _give_up(self, raw: RawBreak, location: Location, function: str, frames: tuple[Frame, ...]) -> None:
         """Takes in that a function is not compiled for a break, which another function may have told of before."""
         called = next((frame.location for frame in frames if frame.function == function), None)
-        for index, found in enumerate(self.findings):
-            same = found.rule == "graph-break" and (found.path, found.range) == (location.path, location.range)
-            told = isinstance(found.facts, GraphBreak) and found.facts.eager == function
-            if called is None or not same or told or _is_within(location, called):
-                continue
+        if called is not None and not _is_within(location, called):
             words = Related(called.path, called.range, f"for the same reason `{function}` runs eagerly")
-            if words not in found.related:
-                self.findings[index] = replace(found, related=[*found.related, words])
+            for index in self._told_at(location):
+                found = self.findings[index]
+                told = isinstance(found.facts, GraphBreak) and found.facts.eager == function
+                if not told and words not in found.related:
+                    self.findings[index] = replace(found, related=[*found.related, words])
         self.given_up.add((raw.stack[-1].filename, bare_name(raw.stack[-1].function)))
 
     def add_limit(self, raw: RawLimit) -> None:

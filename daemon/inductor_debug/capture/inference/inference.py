@@ -471,7 +471,7 @@ class Inference:
         evident = functools.partial(self._is_evident, way)
         start = start or (pretrained.likeliest(subject, numbers) if known else None)
         try:
-            starts = [start] if start is not None else [*self._ways.written_calls(plan()), plan().first()]
+            starts = [start] if start is not None else self._ways.first_calls(plan())
         except NoSignatureError as error:
             return NotFound(error, 0, 0.0)
         try:

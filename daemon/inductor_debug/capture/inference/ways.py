@@ -95,12 +95,13 @@ class Ways:
         made = way.construction.changed(dict(changes))
         return Way(functools.partial(self._made, made), made, changes)
 
-    def written_calls(self, plan: CallPlan) -> Iterator[Guess]:
-        """The calls that the project writes down for instances of the class."""
-        around, kind = self._around, self._subject.value
-        if isinstance(kind, type):
-            calls = calls_of_instances(around.tree, around.module, around.path, around.project_root, kind)
-            yield from written_guesses(calls, plan, plan.first())
+    def first_calls(self, plan: CallPlan) -> list[Guess]:
+        """What to call an instance with first: as the project writes its calls down, then as the plan has it."""
+        around, kind, usual = self._around, self._subject.value, plan.first()
+        if not isinstance(kind, type):
+            return [usual]
+        calls = calls_of_instances(around.tree, around.module, around.path, around.project_root, kind)
+        return [*written_guesses(calls, plan, usual), usual]
 
     def built(self, way: Way) -> tuple[Trials, Way]:
         """The model of a way to run guesses on; where its constructor raises, of the same way with what that misses.
