@@ -775,7 +775,8 @@ export interface CostBound {
 /**
  * What one stage of one target costs at least; `path` is the user's file.
  *
- * `title` is what the accelerator is called, "" where none was chosen.
+ * `title` is what the accelerator is called, "" where none was chosen. `inputs` are words for what nobody wrote down:
+ * inferred inputs with their sizes, or sizes that were set for the run; "" where all of it is in the file.
  */
 export interface CostDocument {
   readonly schema: number;
@@ -788,6 +789,7 @@ export interface CostDocument {
   readonly lines: readonly LineCost[];
   readonly modules: readonly ModuleCost[];
   readonly operators: readonly OperatorCost[];
+  readonly inputs?: string;
 }
 
 /**
@@ -2103,6 +2105,9 @@ export interface KernelTime {
 
 /**
  * A kernel: how often it is called, and the bytes that all calls read and write, None where nobody knows.
+ *
+ * `operations` are the floating-point ones of its products, in all calls. `seconds` is what all calls take at least on
+ * the accelerator, each from memory to memory, and `limited_by` the roof; None where nobody knows how fast it is.
  */
 export interface KernelTraffic {
   readonly name: string;
@@ -2113,6 +2118,9 @@ export interface KernelTraffic {
   readonly bytes_written: number | null;
   readonly path: string | null;
   readonly range: Range | null;
+  readonly operations?: number | null;
+  readonly seconds?: number | null;
+  readonly limited_by?: Roof | null;
 }
 
 /**
@@ -3185,6 +3193,8 @@ export interface StatedShape {
  * `ops` ran, `backward_ops` of them in the backward pass. `by_op` and `dtypes` say how often each operator ran and
  * each dtype was made, most often first; `memory` is by the kind of tensor. `flops`, `backward_flops` and
  * `flops_by_op` leave out the `uncounted` ops whose sizes are symbols. `kernels` is None in stages without any.
+ * `title` is what the accelerator is called, "" where none was chosen; `inputs` are words for inputs or sizes that
+ * nobody wrote into the file.
  */
 export interface StatisticsDocument {
   readonly schema: number;
@@ -3202,6 +3212,8 @@ export interface StatisticsDocument {
   readonly uncounted: number;
   readonly peak: PeakStatistics;
   readonly kernels: KernelStatistics | null;
+  readonly title?: string;
+  readonly inputs?: string;
 }
 
 /**

@@ -31,6 +31,8 @@ from inductor_debug_schema import (
     GraphDocument,
     GraphKind,
     GraphNode,
+    Kernel,
+    KernelBuild,
     Location,
     Mark,
     NodeRole,
@@ -94,6 +96,16 @@ def test_text_has_every_graph_node_and_kernel() -> None:
     assert "%mm: float32[2*s0 + 1, 63] = aten.mm.default()" in said
     assert "backward of %mm, %relu, in cpp_fused_relu_0" in said
     assert "  cpp_fused_relu_0 (cpp, 1 line, graph 0.forward): %relu" in said
+
+
+def test_what_keeps_every_kernel_from_being_compiled_is_told_once() -> None:
+    build = KernelBuild("sm_89", "", "", problem="Triton is not installed.")
+    kernels = [Kernel(name, "triton", "", "0", [], [], build=build) for name in ("one", "two")]
+    said = GraphText(PLACES, ShownTexts(), Styler(False)).text(replace(document([]), kernels=kernels))
+    assert said.count("Triton is not installed.") == 1
+    worked = replace(kernels[0], build=replace(build, problem="", registers=8))
+    said = GraphText(PLACES, ShownTexts(), Styler(False)).text(replace(document([]), kernels=[worked, *kernels]))
+    assert said.count("Triton is not installed.") == 2
 
 
 def test_text_has_what_kernels_ask_of_the_accelerator() -> None:

@@ -26,6 +26,7 @@ from inductor_debug.accelerators.profile import Profile, chosen_name
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.graphs.graph_artifacts import artifacts_of, columns_of
 from inductor_debug.capture.graphs.graph_statistics import cost_artifact, statistics_artifact
+from inductor_debug.capture.inference.finding_filter import counted_with
 from inductor_debug.capture.inference.inference import symbols_of
 from inductor_debug.capture.liveness.code import Codes
 from inductor_debug.capture.liveness.timeline import timeline_of
@@ -35,9 +36,11 @@ from inductor_debug.capture.target_progress import TargetProgress
 from inductor_debug.capture.tensors.symbol_names import naming_symbols
 from inductor_debug.rules.captures.capture_judging import Capture, CapturedRun
 from inductor_debug.rules.captures.substitution import exemplified
+from inductor_debug.rules.costing.kernel_bounds import bounded_kernels
 from inductor_debug.rules.costing.run_costs import RunCosts
 from inductor_debug.rules.expressions.expression_facts import ExpressionReader
 from inductor_debug.rules.recording.ops import Recording
+from inductor_debug.rules.recording.statistics import statistics_of
 
 _DIGEST_LENGTH = 16
 
@@ -92,12 +95,13 @@ class BesideFindings:
                 self._emit(TensorsSeen(name, timeline))
         for extra in [*outcome.extras, *(outcome.kept if self._request.keep_graphs else [])]:
             self._emit(extra)
+        document = None
         if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
             with naming_symbols(symbols_of(target)):
                 document = outcome.document(OpFacts(saw.causes, self._costs.seconds), self._profile)
             self._keep(document)
-        if self._request.keep_costs or (outcome.graphs is not None and self._request.keep_graphs):
-            self._measure(name, stage, outcome)
+        if self._request.keep_costs or (document is not None and self._request.keep_graphs):
+            self._measure(item, stage, outcome, document)
 
     def _keep(self, document: GraphDocument) -> None:
         digest = hashlib.sha256(self._request.text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
@@ -106,10 +110,19 @@ class BesideFindings:
         for artifact in made:
             self._emit(artifact)
 
-    def _measure(self, name: str, stage: Stage, outcome: StageOutcome) -> None:
+    def _measure(
+        self, item: TargetProgress, stage: Stage, outcome: StageOutcome, document: GraphDocument | None
+    ) -> None:
+        name, target = item.candidate.name, item.valued or item.target
+        assert target is not None
+        inputs = counted_with(target)
         measured = outcome.measured() if outcome.measured is not None else MeasuredStage(outcome.recording)
         recording, path = exemplified(measured.recording), self._request.path
         if recording.ops and self._request.keep_costs:
-            self._emit(cost_artifact(self._costs.document(recording, name, stage, path, self._sources.excerpt)))
-        if recording.ops and outcome.graphs is not None and self._request.keep_graphs:
-            self._emit(statistics_artifact(recording, target=name, stage=stage, path=path, kernels=measured.kernels))
+            costs = self._costs.document(recording, name, stage, path, self._sources.excerpt)
+            self._emit(cost_artifact(replace(costs, inputs=inputs)))
+        if recording.ops and document is not None and self._request.keep_graphs:
+            kernels = measured.kernels and bounded_kernels(measured.kernels, document, self._profile)
+            statistics = statistics_of(recording, target=name, stage=stage, path=path, kernels=kernels)
+            title = self._profile.title if self._accelerator else ""
+            self._emit(statistics_artifact(replace(statistics, title=title, inputs=inputs)))

@@ -265,6 +265,9 @@ class _Session:
             item.sizing = self._sizing(item.target)
             item.target = item.sizing.resized(item.target, named)
             self._emit(item.sizing.seen(item.candidate.name, item.target.given))
+        elif self._request.keep_costs and has_free_sizes(item.target):
+            # What a run costs is asked of one call, the same for everybody who asks.
+            item.target = with_fixed_sizes(item.target)
 
     def _seek_sizes(self, running: list[TargetProgress]) -> None:
         """Tells which sizes are free. Last of all: that takes another run of each target."""

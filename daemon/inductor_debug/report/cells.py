@@ -8,6 +8,7 @@ what a given terminal does with rarer ones cannot be known from here.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 TAB = "    "
 """A tab is shown as four blanks wherever it stands, so that the carets under it do not depend on the terminal."""
@@ -45,6 +46,17 @@ def one_line(text: str) -> str:
 def shortened(text: str, most: int) -> str:
     """`text`, or as many of its first characters as leave room for "…" among `most`."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def in_columns(head: Sequence[str], rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[str]:
+    """A table as lines: figures under each other at the right, and behind them the name of each row, head first."""
+    lines = [head, *rows]
+    widths = [max(width_of(line[number]) for line in lines) for number in range(len(head))]
+    shown = []
+    for line, name in zip(lines, names, strict=True):
+        figures = "  ".join(" " * (width - width_of(cell)) + cell for cell, width in zip(line, widths, strict=True))
+        shown.append(printable(f"  {figures}  {name}".rstrip()))
+    return shown
 
 
 def printable(text: str) -> str:

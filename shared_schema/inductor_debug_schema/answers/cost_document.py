@@ -59,7 +59,8 @@ class OperatorCost:
 class CostDocument:
     """What one stage of one target costs at least; `path` is the user's file.
 
-    `title` is what the accelerator is called, "" where none was chosen.
+    `title` is what the accelerator is called, "" where none was chosen. `inputs` are words for what nobody wrote down:
+    inferred inputs with their sizes, or sizes that were set for the run; "" where all of it is in the file.
     """
 
     schema: int
@@ -72,3 +73,4 @@ class CostDocument:
     lines: list[LineCost]
     modules: list[ModuleCost]
     operators: list[OperatorCost]
+    inputs: str = ""

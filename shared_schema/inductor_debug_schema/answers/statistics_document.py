@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Union
 
+from inductor_debug_schema.cost_bounds import Roof
 from inductor_debug_schema.findings import Stage
 from inductor_debug_schema.positions import Range
 
@@ -58,7 +59,11 @@ class PeakStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelTraffic:
-    """A kernel: how often it is called, and the bytes that all calls read and write, None where nobody knows."""
+    """A kernel: how often it is called, and the bytes that all calls read and write, None where nobody knows.
+
+    `operations` are the floating-point ones of its products, in all calls. `seconds` is what all calls take at least on
+    the accelerator, each from memory to memory, and `limited_by` the roof; None where nobody knows how fast it is.
+    """
 
     name: str
     graph: str
@@ -68,6 +73,9 @@ class KernelTraffic:
     bytes_written: Union[int, None]
     path: Union[str, None]
     range: Union[Range, None]
+    operations: Union[int, None] = None
+    seconds: Union[float, None] = None
+    limited_by: Union[Roof, None] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +101,8 @@ class StatisticsDocument:
     `ops` ran, `backward_ops` of them in the backward pass. `by_op` and `dtypes` say how often each operator ran and
     each dtype was made, most often first; `memory` is by the kind of tensor. `flops`, `backward_flops` and
     `flops_by_op` leave out the `uncounted` ops whose sizes are symbols. `kernels` is None in stages without any.
+    `title` is what the accelerator is called, "" where none was chosen; `inputs` are words for inputs or sizes that
+    nobody wrote into the file.
     """
 
     schema: int
@@ -110,3 +120,5 @@ class StatisticsDocument:
     uncounted: int
     peak: PeakStatistics
     kernels: Union[KernelStatistics, None]
+    title: str = ""
+    inputs: str = ""

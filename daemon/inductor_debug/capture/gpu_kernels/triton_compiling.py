@@ -35,7 +35,7 @@ from inductor_debug.capture.gpu_kernels.machine_code import (
 from inductor_debug.capture.gpu_kernels.replaced_names import replaced
 
 NOT_INSTALLED = (
-    "Triton is not installed in this environment, so there is the source of the kernel, but no machine code: "
+    "Triton is not installed in this environment, so there is the source of kernels, but no machine code: "
     "pip install inductor-debug[gpu]"
 )
 _CUOBJDUMP_SECONDS = 60

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
-from inductor_debug_schema import ArtifactKind, ArtifactMade, Stage, to_wire
+from inductor_debug_schema import ArtifactKind, ArtifactMade, to_wire
 from inductor_debug_schema.answers.cost_document import CostDocument
 from inductor_debug_schema.answers.statistics_document import StatisticsDocument
 
-from inductor_debug.rules.recording.ops import Recording
-from inductor_debug.rules.recording.statistics import KernelCost, statistics_of
 
-
-def statistics_artifact(
-    recording: Recording, *, target: str, stage: Stage, path: str, kernels: Sequence[KernelCost] | None = None
-) -> ArtifactMade:
-    """`rules.recording.statistics` of one stage of one target of the file at `path`, as a JSON file."""
-    return _artifact("statistics", statistics_of(recording, target=target, stage=stage, path=path, kernels=kernels))
+def statistics_artifact(document: StatisticsDocument) -> ArtifactMade:
+    """`rules.recording.statistics` of one stage of one target, as a JSON file."""
+    return _artifact("statistics", document)
 
 
 def cost_artifact(document: CostDocument) -> ArtifactMade:

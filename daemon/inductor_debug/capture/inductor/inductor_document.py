@@ -176,10 +176,11 @@ def _kernels_of_steps(lowered: LoweredGraph) -> dict[str, list[str]]:
     """Which kernel computes which scheduler node: both come in the order of the code, and share FX nodes.
 
     A kernel of a library names only the node that it computes, and such a scheduler node all that led to it as well. A
-    scheduler node that no kernel is called for (a constant, a join) has none.
+    scheduler node that no kernel is called for (a constant, a join) has none. Each call of a kernel for a GPU is one
+    scheduler node, which tells the second step of a reduction from the first; the CPU's take several.
     """
     found: dict[str, list[str]] = {}
-    defined = {match["name"] for match in _DEFINITION.finditer(lowered.wrapper)}
+    defined = {match["name"]: match["builder"] for match in _DEFINITION.finditer(lowered.wrapper)}
     calls = [(_name_of(call), set(names)) for call, names in lowered.calls]
     computing: dict[str, list[int]] = {}
     for index, (_, names) in enumerate(calls):
@@ -194,7 +195,7 @@ def _kernels_of_steps(lowered: LoweredGraph) -> dict[str, list[str]]:
         for index in near:
             kernel, names = calls[index]
             if (kernel in defined) == loops and (values <= names if values else origins <= names or names <= origins):
-                at = index
+                at = index + (defined.get(kernel) == "triton")
                 found[step.name] = [kernel]
                 break
     return found

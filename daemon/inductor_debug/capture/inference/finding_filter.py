@@ -53,6 +53,26 @@ def with_fixed_sizes(target: BuiltTarget) -> BuiltTarget:
     return replace(target, args=args, kwargs=kwargs, fixed=True)
 
 
+def inputs_told(target: BuiltTarget) -> str:
+    """`x f32[batch, 64], with batch = 2`: inferred inputs, and what their free sizes are where this target is counted.
+
+    "" where somebody gave the inputs.
+    """
+    inference = inference_of(target)
+    if inference is None or inference.result is None:
+        return ""
+    traced = {name: size for size, name in inference.symbols().items()}
+    sizes = {**inference.usual_sizes(), **(traced if has_free_sizes(target) else {}), **target.given}
+    told = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    return inference.result.signature + (f", with {told}" if told else "")
+
+
+def counted_with(target: BuiltTarget) -> str:
+    """What a count of this target rests on that nobody wrote down: inferred inputs, or sizes that were set."""
+    told = inputs_told(target)
+    return f"inferred inputs, {told}" if told else ", ".join(f"{name} = {size}" for name, size in target.given.items())
+
+
 def without_gradients(target: BuiltTarget) -> BuiltTarget | None:
     """The same target where torch records no gradients; None where it is there, or its inputs are known not to run."""
     inference = inference_of(target)

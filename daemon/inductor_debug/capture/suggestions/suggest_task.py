@@ -25,7 +25,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.accelerators.gpu import GpuPlatform
 from inductor_debug.accelerators.profile import Profile, chosen_name
-from inductor_debug.capture.inference.inference import inference_of
+from inductor_debug.capture.inference.finding_filter import inputs_told
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.suggestions.changed_runs import AS_IT_IS, RunSettings, repeated_blocks
 from inductor_debug.capture.suggestions.tried_runs import RunTrial, TriedRuns
@@ -79,23 +79,13 @@ def _suggest(opened: OpenFile, candidate: Candidate, least_gain: float) -> list[
         device_type=profile.gpu.platform.device_type if profile.gpu is not None else "",
         device_bytes=profile.memory_bytes,
         training=_has_backward(recording),
-        inputs=_inputs_told(opened, target),
+        inputs=inputs_told(target),
         before=before,
         tried=tried,
         problem=problem,
     )
     opened.emit(Answered(candidate.name, document))
     return []
-
-
-def _inputs_told(opened: OpenFile, target: BuiltTarget) -> str:
-    """`x f32[batch, 64], with batch = 2`: inferred inputs, and what their free sizes were when all this was counted."""
-    inference = inference_of(target)
-    if inference is None or inference.result is None:
-        return ""
-    asked = {size.name: size.value for size in opened.request.sizes if size.target in ("", target.name)}
-    sizes = [f"{name} = {asked.get(name, size)}" for name, size in inference.usual_sizes().items()]
-    return inference.result.signature + (f", with {', '.join(sizes)}" if sizes else "")
 
 
 def _single_trials(

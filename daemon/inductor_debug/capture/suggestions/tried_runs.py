@@ -82,11 +82,12 @@ class TriedRuns:
         if has_free_sizes(target):
             target = with_fixed_sizes(target)
         sizes = {size.name: size.value for size in self.opened.request.sizes if size.target in ("", target.name)}
-        return (
-            sizing_of(target, self.opened.sources, lambda: self._around(target)).resized(target, sizes)
-            if sizes
-            else target
-        )
+        if not sizes:
+            return target
+        sizing = sizing_of(target, self.opened.sources, lambda: self._around(target))
+        target = sizing.resized(target, sizes)
+        self.opened.emit(sizing.seen(target.name, target.given))
+        return target
 
     def recording(self, settings: RunSettings) -> Recording | str:
         """What runs under some settings, or why that does not run."""

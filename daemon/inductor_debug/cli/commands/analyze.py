@@ -27,13 +27,14 @@ from inductor_debug.accelerators.profile import Profile, read_profile
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.captured import is_artifact, read_statistics
+from inductor_debug.cli.support.check_arguments import add_sizes
 from inductor_debug.cli.support.order_runner import Done, perform_order
 from inductor_debug.cli.support.output import Output, add_output, styler
 from inductor_debug.cli.support.target_arguments import add_run_arguments, said, subject_of
 from inductor_debug.compiler_output.compile_time_logs import read_compile_times
 from inductor_debug.compiler_output.importing import NothingFoundError
 from inductor_debug.engine.live_tensors.memory_snapshot import SUFFIXES, read_snapshot
-from inductor_debug.engine.orders.charting import COSTS, MEMORY, costs_of, memories_of
+from inductor_debug.engine.orders.charting import COSTS, KERNELS, MEMORY, costs_of, memories_of
 from inductor_debug.engine.orders.compiling import COMPILE_TIMES, COMPILE_WAYS
 from inductor_debug.engine.orders.made_documents import formats_of, guards_of, shapes_of, statistics_of
 from inductor_debug.engine.orders.orders import Order
@@ -48,6 +49,7 @@ from inductor_debug.report.data_pages import PageError
 from inductor_debug.report.file_names import FileNames, repository_root
 from inductor_debug.report.formats.compile_time_csv import compile_time_csv
 from inductor_debug.report.formats.cost_csv import cost_csv
+from inductor_debug.report.formats.kernels_csv import kernels_csv
 from inductor_debug.report.formats.shapes_csv import shapes_csv
 from inductor_debug.report.roofs import roofline_of
 from inductor_debug.report.source_characters import ShownTexts
@@ -59,7 +61,7 @@ from inductor_debug.report.text.formats_text import FormatsText
 from inductor_debug.report.text.guards_text import GuardsText
 from inductor_debug.report.text.memory_text import MemoryText
 from inductor_debug.report.text.shapes_text import ShapesText
-from inductor_debug.report.text.statistics_text import StatisticsText
+from inductor_debug.report.text.statistics_text import KernelsText, StatisticsText
 from inductor_debug.system.matplotlib_figures import MatplotlibUnavailableError
 
 Document = TypeVar(
@@ -94,7 +96,7 @@ class Type(Generic[Document]):
     that were kept in a file, whose name ends as `kept` says, or in one of the `folders`. `stages` can be asked for it.
     `ordered` sorts the rows of one as `--sort` says, and `csv` makes a table of all, where there are rows; `svg` draws
     them, where there is something to see, and `html` makes the editor's page of them. `tries` says that there are other
-    ways to try.
+    ways to try, and `sized` that sizes of the inputs can be set.
     """
 
     summary: str
@@ -110,6 +112,7 @@ class Type(Generic[Document]):
     svg: Callable[[list[Document], AnalysisView], str] | None = None
     html: Callable[[list[Document], AnalysisView], str] | None = None
     tries: bool | None = None
+    sized: bool | None = True
 
 
 def _stages(arguments: argparse.Namespace) -> tuple[Stage, ...]:
@@ -137,6 +140,15 @@ TYPES: dict[str, Type[Any]] = {
         documents=lambda done: guards_of(done.performed.artifacts),
         text=lambda document, view: GuardsText(view.places, view.styler).text(document),
     ),
+    "kernels": Type(
+        "the kernels that Inductor makes, for a GPU that need not be there, with the bytes that each moves and what it "
+        "takes at least",
+        order=lambda arguments: KERNELS,
+        documents=lambda done: statistics_of(done.performed.artifacts),
+        text=lambda document, view: KernelsText(view.places, view.sources, view.styler).text(document),
+        stages=(Stage.INDUCTOR,),
+        csv=lambda documents, view: kernels_csv(documents, view.sources),
+    ),
     "cost": Type(
         "bytes, FLOPs, and the seconds that each expression, line and module takes at least on the accelerator",
         order=lambda arguments: replace(COSTS, stages=_stages(arguments) or COSTS.stages),
@@ -156,6 +168,7 @@ TYPES: dict[str, Type[Any]] = {
         text=lambda document, view: ShapesText(view.places, view.sources, view.styler).text(document),
         stages=(Stage.EXPORT,),
         csv=lambda documents, view: shapes_csv(documents, view.sources),
+        sized=None,
     ),
     "formats": Type(
         "which formats take the exported program (.pt2, ONNX, ExecuTorch), and the expressions that stop the others",
@@ -163,6 +176,7 @@ TYPES: dict[str, Type[Any]] = {
         documents=lambda done: formats_of(done.performed.artifacts),
         text=lambda document, view: FormatsText(view.places, view.sources, view.styler).text(document),
         stages=(Stage.EXPORT,),
+        sized=None,
     ),
     "memory": Type(
         "the memory that is alive while each operation of a run runs, its peak, and who holds it",
@@ -189,6 +203,7 @@ TYPES: dict[str, Type[Any]] = {
         csv=lambda documents, view: compile_time_csv(documents, view.sources),
         html=lambda documents, view: compile_time_html(documents, view.places.shown),
         tries=True,
+        sized=None,
     ),
 }
 DESCRIPTION = "Runs the targets of files, without weights and without the accelerator, and sums one thing up."
@@ -200,8 +215,10 @@ examples:
   inductor-debug analyze model.py --type shapes                      which sizes may vary, and what fixes the others
   inductor-debug analyze model.py --type formats                     whether .pt2, ONNX and ExecuTorch take the export
   inductor-debug analyze model.py --type cost --accelerator h100     where the time goes, at least
+  inductor-debug analyze model.py --type cost --accelerator rtx-4090 --size batch=32     with a batch of yours
   inductor-debug analyze model.py --type cost --accelerator rtx-4090 --sort bytes --format csv -o cost.csv
   inductor-debug analyze model.py --type cost --accelerator h100 --format svg -o roofline.svg
+  inductor-debug analyze model.py --type kernels --accelerator h100  which kernels it becomes, and what each moves
   inductor-debug analyze model.py --type memory                      what is alive, and where it is most
   inductor-debug analyze model.py --type memory --format svg -o memory.svg
   inductor-debug analyze model.py --type memory --format html -o memory.html   a page to click in; of costs, too
@@ -236,6 +253,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="ways",
         help="of --type time: compile models of equal layers in other ways as well, and say what that saves",
     )
+    add_sizes(parser)
     add_output(parser, formats=("text", "json", "csv", "svg", "html"))
     add_run_arguments(parser)
 
@@ -274,6 +292,7 @@ def _not_offered(kind: Type[Document], arguments: argparse.Namespace) -> str:
     for words, asked, what in (
         ("--sort", arguments.sort, "ordered"),
         ("--try", arguments.ways, "tries"),
+        ("--size", arguments.sizes, "sized"),
         ("--format csv", arguments.format == "csv", "csv"),
         ("--format svg", arguments.format == "svg", "svg"),
         ("--format html", arguments.format == "html", "html"),
@@ -299,7 +318,8 @@ def _found(kind: Type[Document], words: str, arguments: argparse.Namespace, show
         return _Found(kind.read(words))
     subject = subject_of(words)
     shown[subject.path] = subject.shown
-    done = perform_order(subject, kind.order(arguments), said(arguments, subject.path), quiet=arguments.quiet)
+    asked, sizes = said(arguments, subject.path), arguments.sizes
+    done = perform_order(subject, kind.order(arguments), asked, quiet=arguments.quiet, sizes=sizes)
     profile = read_profile(done.settings.profile) if done.settings.chosen_accelerator else None
     documents, trouble = kind.documents(done), failure(done.performed)
     if not documents and trouble is None:

@@ -11,11 +11,13 @@ from inductor_debug_schema import GraphDocument, Stage
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.artifacts.graph_columns import SUFFIX
 from inductor_debug.cli.support.captured import is_artifact, read_graph
+from inductor_debug.cli.support.check_arguments import add_sizes
 from inductor_debug.cli.support.console import CommandError, say
 from inductor_debug.cli.support.imported import read_imported
 from inductor_debug.cli.support.kernel_compiling import compiled
 from inductor_debug.cli.support.order_runner import Perform, Tell, perform_orders
 from inductor_debug.cli.support.output import Output, add_output, styler
+from inductor_debug.cli.support.size_arguments import require_sizes
 from inductor_debug.cli.support.target_arguments import add_run_arguments, add_subject, said, subject_of
 from inductor_debug.engine.orders.file_targets import FileTarget
 from inductor_debug.engine.orders.made_documents import documents_of, statistics_of
@@ -83,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compile", action="store_true", help="compile the kernels for the GPU with Triton, which need not be there"
     )
+    add_sizes(parser)
     add_output(parser, FORMATS, "readable")
     add_run_arguments(parser)
 
@@ -144,7 +147,9 @@ def _captured(
         made = await compiled([document for document, _ in documents], perform)
         return performed, [(document, b"") for document in made]
 
-    performed, documents = perform_orders(subject, said(arguments, subject.path), work, quiet=arguments.quiet)
+    asked, sizes = said(arguments, subject.path), arguments.sizes
+    performed, documents = perform_orders(subject, asked, work, quiet=arguments.quiet, sizes=sizes)
+    require_sizes(sizes, [performed.report])
     for note in () if arguments.quiet else performed.notes:
         say(note)
     return performed, documents

@@ -23,6 +23,7 @@ from inductor_debug_schema import (
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.batch_runner import Pools, on_signals, remark_on
 from inductor_debug.cli.support.console import CommandError, InterruptedRunError
+from inductor_debug.cli.support.size_arguments import require_sizes
 from inductor_debug.engine.engine import Engine
 from inductor_debug.engine.orders.file_targets import FileTarget
 from inductor_debug.engine.orders.orders import Order, Performed
@@ -87,6 +88,7 @@ def perform_order(
         ConfigurationError: the settings for the file cannot be used.
         InterruptedRunError: Ctrl-C or a polite kill.
         TargetError: the file loads and does not offer the target.
+        UnknownSizeArgumentError: it has no free size of a name in `sizes`.
     """
     settings_for = SettingsResolver(command_line=said, environ=os.environ, sizes=sizes)
     settings = settings_for(subject.path)
@@ -98,6 +100,7 @@ def perform_order(
         _in_engine(settings_for, pools, progress, lambda engine: engine.perform(subject.path, order, hear))
     )
     hear.require_target(performed.report)
+    require_sizes(sizes, [performed.report])
     tool = pools.tool()
     if not quiet:
         for note in performed.notes:
@@ -113,6 +116,7 @@ def perform_orders(
     *,
     quiet: bool = False,
     pool_factory: PoolFactory | None = None,
+    sizes: Sequence[SizeSetting] = (),
 ) -> T:
     """Runs `work`, which may carry out any number of orders on the subject's file, with one set of workers.
 
@@ -122,13 +126,14 @@ def perform_orders(
         work: is given what carries out an order, the file's settings, and what shows a line of progress.
         quiet: no progress line.
         pool_factory: makes the worker pools, in place of real ones.
+        sizes: those of the inputs to set, for orders that can.
 
     Raises:
         ConfigurationError: the settings for the file cannot be used.
         InterruptedRunError: Ctrl-C or a polite kill.
         TargetError: the file loads and does not offer the target that an order names.
     """
-    settings_for = SettingsResolver(command_line=said, environ=os.environ)
+    settings_for = SettingsResolver(command_line=said, environ=os.environ, sizes=sizes)
     settings = settings_for(subject.path)
     progress = console.Progress(0, enabled=not quiet)
 

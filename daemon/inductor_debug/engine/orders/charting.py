@@ -14,6 +14,8 @@ from inductor_debug.engine.orders.orders import Order, Performed
 
 MEMORY = Order(stages=(Stage.PREVIEW,), trace_tensors=True)
 """What is alive while each operation runs."""
+KERNELS = Order(stages=(Stage.INDUCTOR,), keep_graphs=True, keep_costs=True)
+"""The kernels that the run and its backward pass become, with what each costs."""
 COSTS = Order(stages=(Stage.AOT,), keep_costs=True)
 """What the run and its backward pass cost."""
 

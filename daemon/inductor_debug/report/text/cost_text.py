@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from inductor_debug_schema import CostBound, Location
 from inductor_debug_schema.answers.cost_document import CostDocument, ExpressionCost, ModuleCost
 
-from inductor_debug.report.cells import one_line, printable, shortened, width_of
+from inductor_debug.report.cells import in_columns, one_line, printable, shortened
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
+from inductor_debug.report.text.wrapping import wrapped
 from inductor_debug.rules.amounts import counted, in_bytes, in_seconds, in_thousands
 from inductor_debug.rules.words.stage_names import stage_name
 
@@ -19,6 +20,7 @@ _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
 _MOST_ROWS = 15
 _MOST_OPERATORS = 3
 _LONGEST_SOURCE = 48
+_ADDING = {"aten.add.Tensor", "aten.add_.Tensor"}
 _TIMED = ("bound", "share", "roof", "unfused")
 _COUNTED = ("FLOPs", "bytes", "FLOPs/B")
 
@@ -39,6 +41,8 @@ class CostText:
         on = f", on {document.title or document.run.accelerator}" if document.run.accelerator else ""
         heading = f"{self._places.shown(document.path)}::{document.target}, stage {stage_name(document.stage)}{on}"
         yield self._paint(printable(heading), Role.HEADING)
+        if document.inputs:
+            yield from wrapped(f"with {printable(document.inputs)}", "  ", "  ")
         yield from _total(document)
         timed = document.run.total.seconds is not None
         yield from self._table("expression", [(self._expression(row), row.cost) for row in document.expressions], timed)
@@ -52,6 +56,8 @@ class CostText:
             op.removesuffix(".default") + (f" ×{count}" if count > 1 else "")
             for op, count in list(row.ops.items())[:_MOST_OPERATORS]
         ]
+        if row.path is None and row.backward and row.ops.keys() <= _ADDING:
+            return f"gradients that autograd adds up: {', '.join(names)}"
         done = ", ".join([*names, "…"] if len(row.ops) > _MOST_OPERATORS else names)
         done += " (backward)" if row.backward else ""
         if row.path is None or row.range is None:
@@ -64,14 +70,13 @@ class CostText:
         if not rows:
             return
         columns = [*(_TIMED if timed else ()), *_COUNTED]
-        cells = [columns, *(_cells(cost, timed) for _, cost in rows[:_MOST_ROWS])]
-        widths = [max(width_of(line[number]) for line in cells) for number in range(len(columns))]
-        names = [title, *(name for name, _ in rows)]
+        shown = rows[:_MOST_ROWS]
+        head, *lines = in_columns(
+            columns, [_cells(cost, timed) for _, cost in shown], [title, *(name for name, _ in shown)]
+        )
         yield ""
-        for number, line in enumerate(cells):
-            text = "  ".join(" " * (width - width_of(cell)) + cell for cell, width in zip(line, widths, strict=True))
-            row = printable(f"  {text}  {names[number]}")
-            yield row if number else self._paint(row, Role.FAINT)
+        yield self._paint(head, Role.FAINT)
+        yield from lines
         if len(rows) > _MOST_ROWS:
             yield f"  and {counted(len(rows) - _MOST_ROWS, 'more row')}: --format csv and json have all"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from inductor_debug_schema import DeviceSpecs, Graph, GraphDocument, GraphNode, Kernel, Location, NodeRole
 
@@ -41,11 +42,15 @@ class GraphText:
         if document.kernels:
             yield ""
             yield self._paint(counted(len(document.kernels), "kernel"), Role.PLACE)
+            of_all = _problem_of_all(document.kernels)
+            if of_all:
+                yield printable(f"  {of_all}")
             for kernel in document.kernels:
                 yield self._kernel(kernel)
                 yield from (printable(line) for line in _unfused(kernel))
                 if kernel.build is not None:
-                    yield from (printable(f"    {line}") for line in build_lines(kernel.build))
+                    known = replace(kernel.build, problem="") if of_all else kernel.build
+                    yield from (printable(f"    {line}") for line in build_lines(known))
         if document.specs is not None:
             yield ""
             yield from self._specs(document.specs)
@@ -103,6 +108,12 @@ def _value(node: GraphNode) -> str:
     if node.dtype is None:
         return ""
     return f": {node.dtype}[{', '.join(map(str, node.shape)) if node.shape is not None else '?'}]"
+
+
+def _problem_of_all(kernels: Sequence[Kernel]) -> str:
+    """What keeps each of several kernels from being compiled, where that is one thing; it is told once."""
+    problems = [kernel.build.problem for kernel in kernels if kernel.build is not None]
+    return problems[0] if len(problems) > 1 and len({*problems}) == 1 else ""
 
 
 def _unfused(kernel: Kernel) -> Iterator[str]:

@@ -1,22 +1,39 @@
-"""The statistics of a graph (`rules.recording.statistics`) as text: `analyze --type summary`."""
+"""The statistics of a graph (`rules.recording.statistics`) as text: `analyze --type summary`, and `kernels`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from inductor_debug_schema import Range
-from inductor_debug_schema.answers.statistics_document import KernelStatistics, PeakStatistics, StatisticsDocument
+from inductor_debug_schema.answers.statistics_document import (
+    KernelStatistics,
+    KernelTraffic,
+    PeakStatistics,
+    StatisticsDocument,
+)
 
-from inductor_debug.report.cells import printable
+from inductor_debug.report.cells import in_columns, one_line, printable, shortened
 from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.kernel_rows import in_order, pass_of
+from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
-from inductor_debug.rules.amounts import counted, in_bytes
+from inductor_debug.report.text.wrapping import wrapped
+from inductor_debug.rules.amounts import counted, in_bytes, in_seconds, in_thousands
 from inductor_debug.rules.words.stage_names import stage_name
 
 _THOUSANDS = ("", " thousand", " million", " billion", " trillion", " quadrillion")
 _MOST_OPS = 10
 _MOST_HOLDINGS = 5
 _MOST_KERNELS = 5
+_MOST_ROWS = 25
+_LONGEST_NAME = 64
+_LONGEST_SOURCE = 40
+_TIMED = ("at least", "share", "roof")
+_COLUMNS = ("calls", "read", "written", "FLOPs", "pass")
+_BOUND = (
+    "Times are those of all calls of a kernel at the full speed of memory, matrix units and launches: bounds, and no "
+    "predictions. Only what a cache still holds may come faster."
+)
 
 
 class StatisticsText:
@@ -34,6 +51,8 @@ class StatisticsText:
         stage = stage_name(document.stage)
         heading = f"{self._places.shown(document.path)}::{document.target}, stage {stage}"
         yield self._paint(printable(heading), Role.HEADING)
+        if document.inputs:
+            yield from wrapped(f"with {printable(document.inputs)}", "  ", "  ")
         backward = document.backward_ops
         yield _row("ops", f"{document.ops}" + (f", {backward} of them in the backward pass" if backward else ""))
         for name, count in list(document.by_op.items())[:_MOST_OPS]:
@@ -86,6 +105,76 @@ class StatisticsText:
     def _place(self, path: str | None, area: Range | None) -> str:
         """`model.py:12`; nothing where there is no place."""
         return self._places.at(path, area.start.line) if path is not None and area is not None else ""
+
+
+class KernelsText:
+    """Writes the kernels of statistics documents for people."""
+
+    def __init__(self, places: FileNames, sources: ShownTexts, styler: Styler) -> None:
+        self._places = places
+        self._sources = sources
+        self._paint = styler.paint
+
+    def text(self, document: StatisticsDocument) -> str:
+        """One document, with a line break at its end."""
+        return "\n".join(self._lines(document)) + "\n"
+
+    def _lines(self, document: StatisticsDocument) -> Iterator[str]:
+        on = f", on {document.title}" if document.title else ""
+        heading = f"{self._places.shown(document.path)}::{document.target}, the kernels that it becomes{on}"
+        yield self._paint(printable(heading), Role.HEADING)
+        if document.inputs:
+            yield from wrapped(f"with {printable(document.inputs)}", "  ", "  ")
+        kernels = document.kernels
+        if kernels is None or not kernels.each:
+            yield "  it becomes no kernel"
+            return
+        yield from _totals(kernels)
+        yield ""
+        yield from self._table(kernels.each)
+        if any(kernel.seconds is not None for kernel in kernels.each):
+            yield ""
+            yield from wrapped(_BOUND, "  ", "  ")
+
+    def _table(self, kernels: Sequence[KernelTraffic]) -> Iterator[str]:
+        whole = sum(kernel.seconds or 0.0 for kernel in kernels)
+        timed = any(kernel.seconds is not None for kernel in kernels)
+        shown = in_order(kernels)[:_MOST_ROWS]
+        cells = [_cells(kernel, whole, timed=timed) for kernel in shown]
+        names = [f"{shortened(kernel.name, _LONGEST_NAME)}{self._place(kernel)}" for kernel in shown]
+        first, *rows = in_columns([*(_TIMED if timed else ()), *_COLUMNS], cells, ["kernel", *names])
+        yield self._paint(first, Role.FAINT)
+        yield from rows
+        if len(kernels) > len(shown):
+            yield f"  and {counted(len(kernels) - len(shown), 'more kernel')}: --format csv and json have all"
+
+    def _place(self, kernel: KernelTraffic) -> str:
+        if kernel.path is None or kernel.range is None:
+            return ""
+        where = self._sources.location(self._places.shown(kernel.path), kernel.path, kernel.range.start)
+        source = one_line(self._sources.of(kernel.path).excerpt(kernel.range))
+        return f"  {where}  {shortened(source, _LONGEST_SOURCE)}"
+
+
+def _totals(kernels: KernelStatistics) -> Iterator[str]:
+    made = ", ".join(f"{count} {language}" for language, count in kernels.by_language.items())
+    yield f"  kernels     {kernels.count} ({made}), called {counted(kernels.calls, 'time')} in a run"
+    moved = f"{in_bytes(kernels.bytes_read)} read, {in_bytes(kernels.bytes_written)} written"
+    yield f"  bytes       {moved}" + (f" (without {kernels.unknown} of them)" if kernels.unknown else "")
+    known = [kernel.seconds for kernel in kernels.each if kernel.seconds is not None]
+    if known:
+        yield f"  at least    {in_seconds(sum(known))} for one after the other"
+
+
+def _cells(kernel: KernelTraffic, whole: float, *, timed: bool) -> list[str]:
+    times = [
+        in_seconds(kernel.seconds) if kernel.seconds else "-",
+        f"{kernel.seconds / whole:.0%}" if kernel.seconds and whole else "-",
+        kernel.limited_by.value if kernel.limited_by is not None else "-",
+    ]
+    amounts = [in_bytes(amount) if amount is not None else "?" for amount in (kernel.bytes_read, kernel.bytes_written)]
+    operations = in_thousands(kernel.operations) if kernel.operations else "-"
+    return [*(times if timed else ()), str(kernel.calls), *amounts, operations, pass_of(kernel)]
 
 
 def _amount(count: int) -> str:

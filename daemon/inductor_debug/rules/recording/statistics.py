@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inductor_debug_schema import Location, Stage
+from inductor_debug_schema import Location, Roof, Stage
 from inductor_debug_schema.answers.statistics_document import (
     KernelStatistics,
     KernelTraffic,
@@ -32,7 +32,7 @@ _MOST_HOLDINGS = 10
 class KernelCost:
     """A generated or external kernel: how often it is called, and the bytes that all calls read and write.
 
-    Bytes are None where nobody knows them.
+    Bytes are None where nobody knows them, and so are operations, and seconds where no speed is known.
     """
 
     name: str
@@ -42,6 +42,9 @@ class KernelCost:
     bytes_read: int | None = None
     bytes_written: int | None = None
     place: Location | None = None
+    operations: int | None = None
+    seconds: float | None = None
+    limited_by: Roof | None = None
 
 
 def statistics_of(
@@ -113,6 +116,9 @@ def _kernel(cost: KernelCost) -> KernelTraffic:
         bytes_written=cost.bytes_written,
         path=cost.place.path if cost.place is not None else None,
         range=cost.place.range if cost.place is not None else None,
+        operations=cost.operations,
+        seconds=cost.seconds,
+        limited_by=cost.limited_by,
     )
 
 

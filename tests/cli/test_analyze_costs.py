@@ -1,0 +1,74 @@
+"""`analyze` of costs and kernels as a user of a terminal meets it: with sizes of theirs, against sums done by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from inductor_debug.cli.main import main
+
+pytestmark = pytest.mark.torch
+
+MODEL = """\
+import torch
+from torch import nn
+
+
+class Inferred(nn.Sequential):
+    def __init__(self):
+        super().__init__(nn.Linear(1024, 1024, bias=False), nn.ReLU())
+
+
+# inductor-debug: inputs=(torch.randn(8, 1024),), eval
+class Named(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(1024, 1024, bias=False)
+
+    def forward(self, x):
+        return torch.softmax(self.layer(x), -1).amax(0)
+"""
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def model(write: Callable[[str, str], Path]) -> Path:
+    return write("model.py", MODEL)
+
+
+def test_kernels_cost_what_their_bytes_and_products_cost_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["analyze", "model.py::Named", "--type", "kernels", "--accelerator", "h100", "--size", "batch=4096", "-q"]
+    assert main([*words, "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert all(row["bytes_read"] and row["seconds"] and row["limited_by"] for row in rows)
+    product = next(row for row in rows if row["language"] == "extern")
+    assert (product["kernel"], product["source"]) == ("extern_kernels.mm", "self.layer(x)")
+    assert int(product["bytes_read"]) + int(product["bytes_written"]) == (16 + 4 + 16) * MIB
+    assert int(product["operations"]) == 2 * 4096 * 1024 * 1024
+    assert (float(product["seconds"]), product["limited_by"]) == (pytest.approx(2 * 4096 * 2**20 / 66.9e12), "compute")
+    softmax = next(row for row in rows if "softmax" in row["kernel"])
+    assert float(softmax["seconds"]) == pytest.approx(
+        max((int(softmax["bytes_read"]) + int(softmax["bytes_written"])) / 3352e9, 3.25e-6), rel=0.01
+    )
+
+
+def test_costs_say_what_nobody_wrote_down_and_take_sizes(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["analyze", "--type", "cost", "--accelerator", "h100", "-q", "--color", "never"]
+    assert main([*words, "model.py::Inferred", "--size", "batch=512"]) == 0
+    told = capsys.readouterr().out
+    assert "with inferred inputs, " in told
+    assert "with batch = 512" in told
+    assert "FLOPs       2.147 G" in told  # 2 * 512 * 1024 * 1024, and as much for the gradient of the weight
+    assert main([*words, "model.py::Named"]) == 0
+    assert "with" not in capsys.readouterr().out.split("bound")[0]
+
+
+@pytest.mark.parametrize("words", [["analyze", "--type", "cost"], ["graph"], ["suggest"]], ids=lambda words: words[0])
+def test_a_size_that_nothing_has_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "model.py::Named", "--accelerator", "h100", "--size", "bach=7", "-q"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "--size bach=7: unknown size 'bach'; did you mean 'batch'?" in said.err
