@@ -349,7 +349,7 @@ def test_costs_can_be_sorted_and_written_as_a_table(command: Command, write: Wri
 @pytest.mark.parametrize(
     ("words", "offering"),
     [
-        (("--format", "csv"), "cost or shapes or time"),
+        (("--format", "csv"), "kernels or cost or shapes or time"),
         (("--sort", "bytes"), "cost"),
         (("--format", "svg"), "cost or memory"),
         (("--format", "html"), "cost or memory or time"),
