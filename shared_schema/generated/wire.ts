@@ -2964,7 +2964,7 @@ export interface RunProfileDocument {
 /**
  * A way to run a model otherwise than it is written.
  */
-export type RunWay = "autocast" | "converted" | "tf32" | "channels-last" | "cuda-graphs" | "recompute";
+export type RunWay = "autocast" | "converted" | "tf32" | "channels-last" | "cuda-graphs" | "recompute" | "padded";
 
 /**
  * How a rung of the ladder ended.
@@ -3833,7 +3833,7 @@ export interface TransfersTask {
  * Ways that were tried together; `figures` are None where that did not run, and `problem` says why.
  *
  * `offered` says that they gain something. `dtype` is what they convert to, "" where they do not. `modules` are the
- * dotted paths of what is computed again.
+ * dotted paths of what is computed again, and `padded` the sizes that were padded, with the next that fits.
  */
 export interface TriedWay {
   readonly ways: readonly RunWay[];
@@ -3842,6 +3842,7 @@ export interface TriedWay {
   readonly problem?: string;
   readonly dtype?: string;
   readonly modules?: readonly string[];
+  readonly padded?: readonly OddSize[];
 }
 
 /**

@@ -100,6 +100,31 @@ def test_inference_is_offered_another_dtype_in_words_with_code(
     assert '<pre class="command">model = model.to(torch.bfloat16)' in page
 
 
+FIXED = """
+
+# inductor-debug: inputs=(torch.randn(4096, 256),), train
+class Fixed(Net):
+    def forward(self, x):
+        return self.head(self.blocks(x)).view(4096, 1001).logsumexp(-1).sum()
+"""
+
+
+def test_a_size_that_matrix_units_do_not_take_is_padded_where_the_code_lets_it(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    multiples = "[gpu.matrix_multiple_bytes]\nbfloat16 = 16\nfloat16 = 16\n"
+    write("board.toml", BOARD.replace("1 TB", "50 GB") + multiples)
+    write("model.py", MODEL.replace("MODE", "train") + FIXED)
+    assert main(["suggest", "model.py", "--accelerator", "board.toml", "--format", "json", "-q"]) == 0
+    free, fixed = ({tuple(row["ways"]): row for row in one["tried"]} for one in json.loads(capsys.readouterr().out))
+    padded = free["autocast", "padded"]
+    assert padded["padded"] == [{"odd_size": 1001, "next_size": 1008}]
+    assert (padded["offered"], padded["figures"]["copied_seconds"]) == (True, 0.0)
+    assert free["autocast",]["figures"]["copied_seconds"] > 0
+    assert not fixed["autocast", "padded"]["offered"]
+    assert "the sizes that `view` is given" in fixed["autocast", "padded"]["problem"]
+
+
 @pytest.mark.parametrize(
     ("accelerator", "said"),
     [("none", "It is not known how fast this accelerator is"), ("board.toml", "`self.head` takes 255 features")],

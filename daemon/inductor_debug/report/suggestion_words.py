@@ -13,7 +13,8 @@ BOUND = "Seconds are lower bounds of a run, no predictions, and memory is what i
 
 def title_of(tried: TriedWay) -> str:
     """What the ways are called: "bfloat16 autocast, channels-last"."""
-    return ", ".join(_NAMES[way].format(dtype=tried.dtype) for way in tried.ways)
+    sizes = ", ".join(f"{size.odd_size} padded to {size.next_size}" for size in tried.padded)
+    return ", ".join(_NAMES[way].format(dtype=tried.dtype, sizes=sizes) for way in tried.ways)
 
 
 _NAMES = {
@@ -23,6 +24,7 @@ _NAMES = {
     RunWay.CHANNELS_LAST: "channels-last",
     RunWay.CUDA_GRAPHS: "CUDA graphs",
     RunWay.RECOMPUTE: "activation checkpointing",
+    RunWay.PADDED: "{sizes}",
 }
 
 
@@ -69,6 +71,8 @@ def _code(document: SuggestionsDocument, tried: TriedWay, way: RunWay) -> Sequen
             "# in forward, for each block of the stack:",
             "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
         ]
+    if way is RunWay.PADDED:
+        return [f"# where the size is declared: {size.next_size} in place of {size.odd_size}" for size in tried.padded]
     return {
         RunWay.CONVERTED: [f"model = model.to(torch.{tried.dtype})  # floating-point inputs as well"],
         RunWay.TF32: ['torch.set_float32_matmul_precision("high")'],
@@ -92,6 +96,10 @@ _CAUTIONS = {
     ),
     RunWay.CONVERTED: "All numbers are of {dtype}, sums and norms as well: compare the outputs with those of float32.",
     RunWay.TF32: "Factors of products keep ten bits of their fraction.",
+    RunWay.PADDED: (
+        "No label names the outputs that were added: training learns to avoid them, sampling leaves them out, and "
+        "checkpoints need the same padding."
+    ),
     RunWay.CUDA_GRAPHS: "Inputs must keep their sizes; another size is recorded anew.",
     RunWay.RECOMPUTE: "Results stay the same; the forward pass of each block runs once more in the backward pass.",
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Union
 
+from inductor_debug_schema.facts import OddSize
 from inductor_debug_schema.findings import Stage
 
 
@@ -28,6 +29,8 @@ class RunWay(str, Enum):
     """All kernels launched at once: `mode="reduce-overhead"`."""
     RECOMPUTE = "recompute"
     """What repeated blocks save for the backward pass is computed again there: `torch.utils.checkpoint`."""
+    PADDED = "padded"
+    """Layers and tables with a size that matrix units take in whole pieces: a vocabulary of 50304 instead of 50257."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class TriedWay:
     """Ways that were tried together; `figures` are None where that did not run, and `problem` says why.
 
     `offered` says that they gain something. `dtype` is what they convert to, "" where they do not. `modules` are the
-    dotted paths of what is computed again.
+    dotted paths of what is computed again, and `padded` the sizes that were padded, with the next that fits.
     """
 
     ways: list[RunWay]
@@ -58,6 +61,7 @@ class TriedWay:
     problem: str = ""
     dtype: str = ""
     modules: list[str] = field(default_factory=list)
+    padded: list[OddSize] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ was built for this alone: it is changed in place.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,6 +20,8 @@ from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime import foreign
 
 _IMAGE_RANK = 4
+_COUNTING = ((torch.nn.Linear, "out_features"), (torch.nn.Embedding, "num_embeddings"))
+"""Layers whose parameters have a first dimension that the user counts, and what the count is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,14 @@ class RunSettings:
         dtype: what floating-point parameters, buffers and inputs are converted to.
         channels_last: whether parameters and inputs of four dimensions lie with their channels innermost.
         recompute: the dotted paths of modules whose insides are computed again in the backward pass.
+        padded: numbers of outputs of linear layers and of rows of tables, each with what they become.
     """
 
     autocast: torch.dtype | None = None
     dtype: torch.dtype | None = None
     channels_last: bool = False
     recompute: tuple[str, ...] = ()
+    padded: tuple[tuple[int, int], ...] = ()
 
     @contextlib.contextmanager
     def around(self) -> Iterator[None]:
@@ -49,6 +53,9 @@ class RunSettings:
         if self.dtype is not None or self.channels_last:
             with target.fake_mode or contextlib.nullcontext():
                 target = self._converted(target)
+        if self.padded and target.module is not None:
+            with target.fake_mode or contextlib.nullcontext():
+                _pad(target.module, dict(self.padded))
         for path in self.recompute:
             assert target.module is not None
             module = target.module.get_submodule(path)
@@ -85,6 +92,22 @@ def _convert(module: torch.nn.Module, change: Callable[[torch.Tensor], torch.Ten
                     wraps = isinstance(tensor, torch.nn.Parameter)
                     known[id(tensor)] = torch.nn.Parameter(new, tensor.requires_grad) if wraps else new
                 owner[name] = known[id(tensor)]
+
+
+def _pad(module: torch.nn.Module, sizes: Mapping[int, int]) -> None:
+    """Gives linear layers more outputs and tables more rows; what is shared stays shared."""
+    known: dict[int, torch.nn.Parameter] = {}
+    for part in foreign.parts_of(module):
+        counting = next((name for kind, name in _COUNTING if isinstance(part, kind)), None)
+        if counting is None or getattr(part, counting) not in sizes:
+            continue
+        old = getattr(part, counting)
+        setattr(part, counting, sizes[old])
+        for name, tensor in part._parameters.items():
+            if tensor is not None and tensor.dim() and tensor.shape[0] == old:
+                new = tensor.detach().new_empty((sizes[old], *tensor.shape[1:]))
+                known.setdefault(id(tensor), torch.nn.Parameter(new, tensor.requires_grad))
+                part._parameters[name] = known[id(tensor)]
 
 
 def repeated_blocks(module: torch.nn.Module) -> tuple[str, ...]:

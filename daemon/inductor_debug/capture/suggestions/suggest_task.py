@@ -14,6 +14,7 @@ from inductor_debug_schema import (
     Event,
     Finding,
     JobRequest,
+    OddSize,
     Progressed,
     RunFigures,
     RunWay,
@@ -135,9 +136,7 @@ class _Tried:
             for trial, figures in self._found
             if isinstance(figures, RunFigures) and self._gains(figures, self._before)
         ]
-        if not gaining:
-            return
-        first, reached = min(gaining, key=lambda item: _seconds(item[1]))
+        first, reached = min(gaining, key=lambda item: _seconds(item[1]), default=(RunTrial(()), self._before))
         best = first
         for trial, _ in list(self._found):
             if trial is first or (_PRECISION & {*best.ways} and _PRECISION & {*trial.ways}):
@@ -145,6 +144,14 @@ class _Tried:
             figures = self._trials.figures(best + trial)
             if isinstance(figures, RunFigures) and self._gains(figures, reached):
                 best, reached = best + trial, figures
+        # Which sizes are odd depends on what products are computed in.
+        if odd := self._trials.odd_sizes(best):
+            padded = best + RunTrial((RunWay.PADDED,), RunSettings(padded=odd))
+            figures = self._trials.figures(padded)
+            if isinstance(figures, str) or not self._gains(figures, reached):
+                self._found.append((padded, figures))
+            else:
+                best, reached = padded, figures
         if best is not first:
             self._found.append((best, reached))
 
@@ -162,6 +169,7 @@ class _Tried:
             problem=figures if isinstance(figures, str) else "",
             dtype=str(dtype).rpartition(".")[2] if dtype is not None else "",
             modules=list(trial.settings.recompute),
+            padded=[OddSize(size, wanted) for size, wanted in trial.settings.padded],
         )
 
     def _gains(self, figures: RunFigures | str, before: RunFigures) -> bool:

@@ -59,6 +59,7 @@ class RunTrial:
             dtype=ours.dtype or theirs.dtype,
             channels_last=ours.channels_last or theirs.channels_last,
             recompute=ours.recompute or theirs.recompute,
+            padded=ours.padded or theirs.padded,
         )
         return RunTrial((*self.ways, *other.ways), settings, self.rounded or other.rounded, self.graphs or other.graphs)
 
@@ -95,13 +96,27 @@ class TriedRuns:
             self._runs[settings] = self._run(settings)
         return self._runs[settings]
 
+    def odd_sizes(self, trial: RunTrial) -> tuple[tuple[int, int], ...]:
+        """The sizes of parameters that matrix units do not take in whole pieces in such a run, with those that fit."""
+        recording = self._recorded(trial)
+        if isinstance(recording, str):
+            return ()
+        facts = [finding.facts for finding in self._copies(recording)]
+        odd = [size for each in facts if isinstance(each, Misalignment) for size in each.odd_sizes]
+        known = ((each.odd_size, each.next_size) for each in odd)
+        return tuple((size, fitting) for size, fitting in known if isinstance(size, int) and fitting is not None)
+
+    def _recorded(self, trial: RunTrial) -> Recording | str:
+        recording = self.recording(trial.settings)
+        if isinstance(recording, str) or not trial.rounded:
+            return recording
+        return replace(recording, tf32=frozenset(Product))
+
     def figures(self, trial: RunTrial) -> RunFigures | str:
         """What a run needs so, or why there is none."""
-        recording = self.recording(trial.settings)
+        recording = self._recorded(trial)
         if isinstance(recording, str):
             return recording
-        if trial.rounded:
-            recording = replace(recording, tf32=frozenset(Product))
         profile = _without_launches(self.opened.profile) if trial.graphs else self.opened.profile
         measure = on_device(profile, None)
         run = bounds_of(recording, profile, measure)

@@ -13,7 +13,7 @@ from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, copies
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording import operators, strides
-from inductor_debug.rules.recording.ops import Op, Origin, Product, TensorMeta
+from inductor_debug.rules.recording.ops import Op, Origin, Product, Recording, TensorMeta
 from inductor_debug.rules.recording.symbolic_sizes import at_least, misaligned
 
 
@@ -57,13 +57,14 @@ class MatrixPaddingRule(GpuConstraint):
 
     def inspect(self, run: JudgedRun, roots: Roots) -> None:
         """Adds up, for each odd size of a parameter, what padding costs in all products that have it."""
-        declared = {origin.meta.storage: origin for origin in run.recording.origins.values() if _is_declared(origin)}
+        declared = _declared(run.recording)
         found: dict[tuple[int, int], _Odd] = {}
         for op in run.recording.ops:
             for size, odd in _odd_sizes(op, run):
                 owner = next((meta.storage for meta in op.inputs if size in _sizes(declared, meta)), None)
                 if owner is not None:
-                    known = found.setdefault((owner, size), _Odd(odd.multiple, odd.dtype))
+                    origin = declared[owner].meta.storage
+                    known = found.setdefault((origin, size), _Odd(odd.multiple, odd.dtype))
                     known.copied += odd.copied
                     known.ops.append(op)
         for (owner, size), odd in found.items():
@@ -91,8 +92,15 @@ class MatrixPaddingRule(GpuConstraint):
         )
 
 
-def _is_declared(origin: Origin) -> bool:
-    return origin.kind in ("parameter", "buffer")
+def _declared(recording: Recording) -> dict[int, Origin]:
+    """The parameters and buffers by the storages that hold their values, also those of copies in another dtype."""
+    found = {
+        origin.meta.storage: origin for origin in recording.origins.values() if origin.kind in ("parameter", "buffer")
+    }
+    for op in recording.ops:
+        if op.packet == "aten._to_copy" and op.inputs[0].storage in found:
+            found[op.outputs[0].storage] = found[op.inputs[0].storage]
+    return found
 
 
 def _sizes(declared: dict[int, Origin], meta: TensorMeta) -> tuple[object, ...]:
