@@ -60,16 +60,17 @@ def test_the_matrix_reads_its_versions_from_the_tool() -> None:
     ("torch", "python", "said"),
     [
         (f"{TORCH[0]}.0", f"{PYTHON[0]}.1", None),
-        (f"{TORCH[-1]}.3+cu130", f"{PYTHON[-1]}.0", None),
+        (f"{TORCH[-1]}.3+cu130", f"{PYTHON[-1]}.1", None),
         (None, None, None),
         ("unknown", "", None),
         ("2.10.0", "3.11.2", "torch 2.10.0 is older than any"),
         ("2.99.0a0+git1234567", "3.11.2", "torch 2.99.0a0+git1234567 is newer than any"),
         ("3.0.0", "3.99.0", "torch 3.0.0 is newer than any"),
         ("2.13.0", "3.99.0", "Python 3.99.0 is newer than any"),
+        ("2.13.0", "3.13.0", "Python 3.13.0 lets torch miss attributes of a model that have changed"),
     ],
 )
-def test_an_untried_version_is_remarked_on(torch: str | None, python: str | None, said: str | None) -> None:
+def test_an_untried_or_faulty_version_is_remarked_on(torch: str | None, python: str | None, said: str | None) -> None:
     remark = remark_on(torch, python)
     assert remark is None if said is None else (remark or "").startswith(said)
 

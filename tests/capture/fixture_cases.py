@@ -61,8 +61,6 @@ class Case:
     targets: list[str] | None = None
     torch: str = "0.0"
     """The oldest release that says what the file expects; older ones say it otherwise."""
-    python: str = "3.0"
-    """Likewise, of Python."""
     findings: list[Expectation] = field(default_factory=list)
 
     @property
@@ -111,7 +109,7 @@ def _set_options(case: Case, options: dict[str, Any]) -> None:
         elif name == "targets":
             case.targets = value.split(",") if isinstance(value, str) else value
         else:
-            assert name in ("accelerator", "status", "torch", "python"), f"{case.path.name}: unknown option {name}"
+            assert name in ("accelerator", "status", "torch"), f"{case.path.name}: unknown option {name}"
             setattr(case, name, value)
 
 

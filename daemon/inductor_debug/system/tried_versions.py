@@ -13,13 +13,19 @@ TORCH = ("2.11", "2.12", "2.13", "2.14", "2.15")
 """Releases of torch, from the oldest to the newest."""
 PYTHON = ("3.10", "3.11", "3.12", "3.13")
 """Versions of Python, likewise."""
+_FAULTS = {
+    "3.13.0": "Python 3.13.0 lets torch miss attributes of a model that have changed, so that compiled code computes "
+    "with what they were; Python 3.13.1 does not"
+}
+"""Versions of Python in which compiled code goes wrong, and what to say of it (3.13.0: cpython#125608)."""
 _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
 
 def remark_on(torch: str | None, python: str | None) -> str | None:
-    """One sentence for the user where one of the two was never tried; None where both were, or are not known."""
+    """What to tell the user where one of the two was never tried or is at fault; None where that is not known."""
     said = [*_of("torch", torch, TORCH), *_of("Python", python, PYTHON)]
-    return f"{' and '.join(said)}: where it differs less may be told, or with whole lines" if said else None
+    untried = f"{' and '.join(said)}: where it differs less may be told, or with whole lines" if said else None
+    return "; ".join(filter(None, [untried, _FAULTS.get(python or "")])) or None
 
 
 def _of(name: str, version: str | None, tried: Sequence[str]) -> list[str]:

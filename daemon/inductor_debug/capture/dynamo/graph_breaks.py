@@ -107,7 +107,8 @@ class BreakCollector:
             known = next(
                 self._told_at(location), None
             )  # what a call gives that broke the graph is then entered: `with open(…)`
-        consequence = (raw.words.caused_earlier and self.count) or location in self._called_from
+        called_from = any(self.sources.may_be_one(location, call) for call in self._called_from)
+        consequence = (raw.words.caused_earlier and self.count) or called_from
         self._called_from.update(frame.location for frame in frames[1:])
         if known is None and consequence:
             return
@@ -127,7 +128,7 @@ class BreakCollector:
     def _told_at(self, location: Location) -> Iterator[int]:
         """The findings of breaks that are about an expression, by number."""
         for at, found in enumerate(self.findings):
-            if found.rule == "graph-break" and (found.path, found.range) == (location.path, location.range):
+            if found.rule == "graph-break" and self.sources.may_be_one(Location(found.path, found.range), location):
                 yield at
 
     def _finding(

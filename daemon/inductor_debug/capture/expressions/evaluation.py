@@ -17,6 +17,7 @@ _NODE_KINDS: dict[type[ast.AST], str] = {
     ast.BinOp: "binary",
     ast.UnaryOp: "unary",
     ast.Subscript: "subscript",
+    ast.Slice: "slice",
     ast.Attribute: "attribute",
     ast.Name: "name",
     ast.Raise: "raise",
@@ -206,4 +207,8 @@ def _full_names(node: ast.AST, outer: str) -> Iterator[tuple[_Scope, str]]:
         elif isinstance(child, ast.Lambda):
             yield ("<lambda>", child.lineno), f"{outer}<lambda>"
             inner = f"{outer}<lambda>.<locals>."
+        elif isinstance(child, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+            name = _COMPREHENSIONS[type(child)]
+            yield (name, child.lineno), outer + name
+            inner = f"{outer}{name}.<locals>."
         yield from _full_names(child, inner)

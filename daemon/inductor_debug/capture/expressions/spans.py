@@ -109,6 +109,12 @@ class SourceMap:
         """The place of a node of the syntax tree of `path`."""
         return self.location(path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
 
+    def may_be_one(self, first: Location, second: Location) -> bool:
+        """Whether two places are one, as far as Python tells: before 3.11 a line may be any expression in it."""
+        if first == second or _HAS_COLUMNS or first.path != second.path:
+            return first == second
+        return self._is_line_of(first, second) or self._is_line_of(second, first)
+
     def excerpt(self, place: Location) -> str:
         """What stands at a place, cut where it is long; empty where its text is not known."""
         text = self.text(place.path)
@@ -185,6 +191,9 @@ class SourceMap:
             traceback = traceback.tb_next
         frames.reverse()
         return self.intern(frames)
+
+    def _is_line_of(self, whole: Location, part: Location) -> bool:
+        return whole == self.location(whole.path, whole.range.start.line + 1) and whole.range.encloses(part.range)
 
     def _positions_at(self, code: CodeType, offset: int) -> SourcePositions:
         if _HAS_COLUMNS:

@@ -13,7 +13,17 @@ from types import CodeType
 from typing import Any, Protocol
 
 import torch
-from inductor_debug_schema import BreakCause, Finding, GraphBreak, NoGraph, Severity, Stage, StageReport, StageState
+from inductor_debug_schema import (
+    BreakCause,
+    Finding,
+    GraphBreak,
+    Location,
+    NoGraph,
+    Severity,
+    Stage,
+    StageReport,
+    StageState,
+)
 from torch.fx import GraphModule
 from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 from torch.utils import _pytree as pytree
@@ -223,7 +233,10 @@ class DynamoRun:
         fault, message = classify(error, self.recorder.failed, fake=self.target.fake_mode is not None)
         if fault is Fault.USER:
             told = with_refusal(capture_error(message, frames, self.target, self.stage), error)
-            others = [finding for finding in findings if (finding.path, finding.range) != (told.path, told.range)]
+            raised_at = Location(told.path, told.range)
+            others = [
+                each for each in findings if not self.sources.may_be_one(Location(each.path, each.range), raised_at)
+            ]
             return StageEnding([*others, told])
         return fell_short(fault, message, frames, findings)
 
