@@ -777,6 +777,7 @@ export interface CostBound {
  *
  * `title` is what the accelerator is called, "" where none was chosen. `inputs` are words for what nobody wrote down:
  * inferred inputs with their sizes, or sizes that were set for the run; "" where all of it is in the file.
+ * `device_bytes` are those of the accelerator's memory, where that is known.
  */
 export interface CostDocument {
   readonly schema: number;
@@ -790,6 +791,7 @@ export interface CostDocument {
   readonly modules: readonly ModuleCost[];
   readonly operators: readonly OperatorCost[];
   readonly inputs?: string;
+  readonly device_bytes?: number | null;
 }
 
 /**
@@ -2333,12 +2335,15 @@ export interface MemoryNow {
 
 /**
  * More memory in use at once than the accelerator has. `shares` and `largest` begin with the largest.
+ *
+ * With `eager_training` it is what a forward pass keeps alive that runs eagerly and records gradients.
  */
 export interface MemoryOverrun {
   readonly bytes_needed: number;
   readonly bytes_available: number;
   readonly shares: readonly MemoryShare[];
   readonly largest: readonly LiveMemory[];
+  readonly eager_training?: boolean;
 }
 
 /**

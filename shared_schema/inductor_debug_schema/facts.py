@@ -217,12 +217,16 @@ class MemoryShare:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOverrun:
-    """More memory in use at once than the accelerator has. `shares` and `largest` begin with the largest."""
+    """More memory in use at once than the accelerator has. `shares` and `largest` begin with the largest.
+
+    With `eager_training` it is what a forward pass keeps alive that runs eagerly and records gradients.
+    """
 
     bytes_needed: int
     bytes_available: int
     shares: list[MemoryShare]
     largest: list[LiveMemory]
+    eager_training: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from inductor_debug_schema import (
     Finding,
     Finished,
     Loaded,
+    MemoryOverrun,
     Position,
     Range,
     Related,
@@ -263,6 +264,16 @@ def test_the_peak_of_memory_is_told_once_by_the_deepest_look(state: StageState, 
     }
     united = unite([], parts, {("Model", Stage.AOT): report(Stage.AOT, state)})
     assert [item.range.start.character for item in united] == columns
+
+
+@pytest.mark.parametrize(("deepest", "told"), [(Stage.MOCK, 1), (Stage.AOT, 0)])
+def test_what_training_keeps_eagerly_is_told_until_a_stage_with_a_backward_pass_ran(deepest: Stage, told: int) -> None:
+    facts = MemoryOverrun(2, 1, [], [], eager_training=True)
+    parts = {
+        ("Model", Stage.PREVIEW): [dataclasses.replace(finding("peak-memory"), facts=facts)],
+        ("Model", deepest): [],
+    }
+    assert len(unite([], parts, {("Model", deepest): report(deepest)})) == told
 
 
 def test_a_call_that_raises_is_no_graph_break_as_well() -> None:

@@ -28,8 +28,10 @@ def test_the_layers_of_a_stack_are_one_row_whose_name_is_its_own(tmp_path: Path)
         lines=[],
         modules=[*modules, ModuleCost("head.0", _bound(5))],
         operators=[],
+        device_bytes=32,
     )
     text = CostText(FileNames(str(tmp_path), str(tmp_path)), ShownTexts(), Styler(False)).text(document)
+    assert "  peak        64 B of memory: does not fit into 32 B\n" in text
     table = text[text.index("module, with all in it") :].splitlines()[1:]
     assert [row.split("  ")[-1] for row in table] == [
         "h.* (each of 3)",

@@ -61,6 +61,7 @@ class CostDocument:
 
     `title` is what the accelerator is called, "" where none was chosen. `inputs` are words for what nobody wrote down:
     inferred inputs with their sizes, or sizes that were set for the run; "" where all of it is in the file.
+    `device_bytes` are those of the accelerator's memory, where that is known.
     """
 
     schema: int
@@ -74,3 +75,4 @@ class CostDocument:
     modules: list[ModuleCost]
     operators: list[OperatorCost]
     inputs: str = ""
+    device_bytes: Union[int, None] = None

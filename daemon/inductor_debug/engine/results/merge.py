@@ -27,6 +27,7 @@ from inductor_debug_schema import (
     Inferred,
     Loaded,
     Location,
+    MemoryOverrun,
     SizesSeen,
     Stage,
     StageCaptured,
@@ -283,7 +284,7 @@ def unite(
         for finding in parts[target, stage]:
             if finding.rule == "capture-error" and _overcome(finding, target, stage, parts, reports):
                 continue
-            if finding.rule in _OF_THE_WHOLE and _seen_deeper(target, stage, reports):
+            if finding.rule in _OF_THE_WHOLE and _seen_deeper(target, _reach(finding, stage), reports):
                 continue
             if _is_met_again(finding, raised.get(target, [])):
                 continue
@@ -335,6 +336,12 @@ def _overcome(
         if key_of(finding) not in {key_of(other) for other in parts.get((name, later), ())}:
             return True
     return False
+
+
+def _reach(finding: Finding, stage: Stage) -> Stage:
+    """The last stage that knows no more of a whole run than a finding tells: backward passes begin with AOTAutograd."""
+    facts = finding.facts
+    return Stage.MOCK if isinstance(facts, MemoryOverrun) and facts.eager_training else stage
 
 
 def _seen_deeper(target: str, stage: Stage, reports: Mapping[Part, StageReport]) -> bool:

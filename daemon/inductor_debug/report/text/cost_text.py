@@ -113,7 +113,9 @@ def _total(document: CostDocument) -> Iterator[str]:
     yield _row("FLOPs", in_thousands(total.operations))
     moved = in_bytes(total.bytes_read + total.bytes_written)
     yield _row("bytes", f"{in_bytes(total.crossing_bytes)} cross the memory's border at least, {moved} unfused")
-    yield _row("peak", f"{in_bytes(run.peak_bytes)} of memory")
+    over = document.device_bytes is not None and run.peak_bytes > document.device_bytes
+    fits = f": does not fit into {in_bytes(document.device_bytes or 0)}" if over else ""
+    yield _row("peak", f"{in_bytes(run.peak_bytes)} of memory{fits}")
     if total.uncounted:
         yield _row("sizes", f"{counted(total.uncounted, 'op')} may cost more: sizes are symbols")
 

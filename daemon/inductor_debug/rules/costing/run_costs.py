@@ -72,6 +72,7 @@ class RunCosts:
             stage=stage,
             path=path,
             title=self._profile.title if self._name else "",
+            device_bytes=self._profile.memory_bytes if self._name else None,
             run=whole_run(recording, run, self._name, peak_of(recording, measure).bytes),
             expressions=sorted(_expressions(recording, run, text_of), key=lambda row: _weight(row.cost)),
             lines=sorted(lines, key=lambda row: _weight(row.cost)),

@@ -133,7 +133,20 @@ def holdings_of(recording: Recording, measure: Measure = storage_bytes) -> list[
 
 def peak_of(recording: Recording, measure: Measure = storage_bytes) -> Peak:
     """The peak of the recording, in time proportional to its ops and tensors."""
-    holdings = holdings_of(recording, measure)
+    return _peak_of(recording, holdings_of(recording, measure))
+
+
+def eager_peak_of(recording: Recording, measure: Measure = storage_bytes) -> Peak:
+    """The peak of the code as it ran, where the recording knows lifetimes: what variables or autograd hold is alive."""
+    holdings, ends = holdings_of(recording, measure), recording.lifetimes
+    for holding in holdings:
+        if ends is not None and holding.maker is not None:
+            gone = ends.storages.get(holding.meta.storage, len(recording.ops))
+            holding.last = max(holding.first, gone - 1)
+    return _peak_of(recording, holdings)
+
+
+def _peak_of(recording: Recording, holdings: list[Holding]) -> Peak:
     changes = [0] * (len(recording.ops) + 1)
     for holding in holdings:
         if recording.ops:

@@ -181,8 +181,8 @@ class Recording:
 
     `origins` is keyed by `TensorMeta.value`. `declarations` maps dotted names of modules and of what they hold to the
     frames that declare them, innermost first. `calls` are the calls of modules in the order in which they began, and
-    `lifetimes` say when tensors went away; only a stage that runs the code as it is written has those, and no rule
-    reads them. `tf32` are the products that were allowed to round float32 operands to TF32,
+    `lifetimes` say when tensors went away, of the code as it is written and not of what is compiled; only a stage that
+    runs it so has those. `tf32` are the products that were allowed to round float32 operands to TF32,
     `on_host` the indexes of ops that make a tensor on the CPU whatever device the model is on, `host_reads` what the
     code copies there, None where nobody knows: only a stage that runs the code as it is written does.
     """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from inductor_debug_schema import LiveMemory, MemoryOverrun, MemoryShare
+from inductor_debug_schema import LiveMemory, MemoryOverrun, MemoryShare, Severity
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_bytes
@@ -12,8 +13,8 @@ from inductor_debug.rules.judging import wording
 from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
-from inductor_debug.rules.recording.liveness import Holding, Peak, peak_of, total_of
-from inductor_debug.rules.recording.ops import as_written
+from inductor_debug.rules.recording.liveness import Holding, Peak, eager_peak_of, peak_of, total_of
+from inductor_debug.rules.recording.ops import Recording, as_written
 
 _MOST_SHOWN = 3
 _MOST_KEPT = 16
@@ -34,7 +35,8 @@ class PeakMemoryRule(Constraint):
         is needed, and names the largest tensors alive then.
 
         With the stage `aot`, training counts as well: what the forward pass saves lives until the backward pass has
-        used it, and gradients live to the end. Earlier stages see the forward pass alone.
+        used it, and gradients live to the end. Without it, a forward pass that would fit by itself is told, as a note,
+        where what autograd keeps of it when it runs eagerly does not: `torch.compile` may keep less.
 
         The number is a lower bound. Workspaces of kernels and fragmentation come on top; sizes that are not known count
         with the smallest value they can have; sizes that were inferred are never held against a model."""
@@ -63,10 +65,13 @@ class PeakMemoryRule(Constraint):
         if total_of(run.recording, run.measure) <= limit:
             return
         peak = peak_of(run.recording, run.measure)
+        eager = peak.bytes <= limit and _is_training(run.recording)
+        if eager:
+            peak = eager_peak_of(run.recording, run.measure)
         if peak.op is None or peak.bytes <= limit:
             return
-        root = roots.of_op(peak.op, in_bytes(peak.bytes))
-        root.facts = _facts(peak, limit)
+        root = roots.of_op(peak.op, in_bytes(peak.bytes), Severity.INFORMATION if eager else Severity.WARNING)
+        root.facts = replace(_facts(peak, limit), eager_training=eager)
         root.cover(peak.op)
         for holding in peak.holdings[:_MOST_SHOWN]:
             frames = holding.maker.frames if holding.maker else holding.origin.frames if holding.origin else ()
@@ -82,7 +87,18 @@ class PeakMemoryRule(Constraint):
         """How much is needed and of what it consists."""
         facts = self.facts(found, profile)
         bound = f"more than the {in_bytes(facts.bytes_available)} of accelerator '{profile.name}'"
-        return f"at least {in_bytes(facts.bytes_needed)} are needed at once here, {bound}: {_composition(facts)}."
+        told = f"at least {in_bytes(facts.bytes_needed)} are needed at once here, {bound}: {_composition(facts)}."
+        if not facts.eager_training:
+            return told
+        return (
+            f"run eagerly in training, with what autograd keeps for the backward pass, {told} What torch.compile keeps "
+            "of it, the stage aot tells."
+        )
+
+
+def _is_training(recording: Recording) -> bool:
+    """Whether autograd keeps what it needs, and it is known when everything else went away."""
+    return recording.lifetimes is not None and any(meta.requires_grad for op in recording.ops for meta in op.outputs)
 
 
 def _facts(peak: Peak, limit: int) -> MemoryOverrun:
