@@ -50,7 +50,8 @@ def ended(
     inferred: Inferred | None = None,
     path: str = PATH,
 ) -> StageFinished:
-    at = Location(path, LINE_12) if shortfall in (Shortfall.VALUE, Shortfall.MEMORY, Shortfall.OPERATION) else None
+    at_a_place = (Shortfall.VALUE, Shortfall.MEMORY, Shortfall.OPERATION, Shortfall.NOT_REACHED)
+    at = Location(path, LINE_12) if shortfall in at_a_place else None
     report = StageReport(stage, state, 0.0, ops=ops, shortfall=shortfall, at=at)
     return StageFinished("Net", report, [finding] if finding is not None else [], inferred)
 
@@ -72,6 +73,12 @@ ENDINGS = [
         Checked.NO,
         "it needs `params`",
         id="no inputs",
+    ),
+    pytest.param(
+        [preview(SKIPPED, Shortfall.NOT_REACHED)],
+        Checked.NO,
+        "the file was run up to line 12 alone",
+        id="the file was left before",
     ),
     pytest.param(
         [preview(FAILED, ops=3, finding=ERROR), mock(FAILED)],

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import torch
 from inductor_debug_schema import (
+    INFERRED_ORIGIN,
     Event,
     FileStatus,
     Finding,
@@ -24,9 +25,11 @@ from inductor_debug_schema import (
     Range,
     Shortfall,
     Stage,
+    StageFinished,
     StageReport,
     StageStarted,
     StageState,
+    TargetFound,
     UntakenSeen,
 )
 
@@ -196,13 +199,26 @@ class _Session:
             self._findings += hidden_errors(self._request.path, self._request.text, self._sources)
             if load.main is not None:
                 self._findings += main_findings(load.main, self._request, self._sources)
-        found = [candidate.found for candidate in load.discovered.candidates]
+        found = self._found(load, [candidate.found for candidate in load.discovered.candidates])
         notes = [*load.notes, *load.discovered.notes, *self._new_device_notes()]
         dependencies = self._builder.dependencies()
         seconds = time.perf_counter() - started
         modules = [*preloadable(load.modules), *(HEAVY[stage] for stage in self._request.stages if stage in HEAVY)]
         self._emit(Loaded(found, dependencies, modules, seconds, notes))
+        for item in load.not_reached:
+            line = max(load.left_at or 1, 1) - 1
+            at = Location(self._request.path, Range(Position(line, 0), Position(line, 0)))
+            report = StageReport(
+                self._request.stages[0], StageState.SKIPPED, 0.0, shortfall=Shortfall.NOT_REACHED, at=at
+            )
+            self._emit(StageFinished(item.name, report, []))
         return load
+
+    def _found(self, load: Load, found: list[TargetFound]) -> list[TargetFound]:
+        """What the file offers, with what it would have offered."""
+        names = {target.name for target in found}
+        load.not_reached = [item for item in load.not_reached if item.name not in names]
+        return found + [TargetFound(item.name, item.line, INFERRED_ORIGIN) for item in load.not_reached]
 
     def _missing_attributes(self, load: Load) -> list[Finding]:
         """What methods read of their object and nothing sets, but for what was raised there."""
@@ -321,7 +337,7 @@ class _Session:
         ]
         if parts:
             running += [TargetProgress(part) for part in {part.key: part for part in parts}.values()]
-            found = [item.candidate.found for item in running]
+            found = self._found(load, [item.candidate.found for item in running])
             self._emit(Loaded(found, self._builder.dependencies(), preloadable(load.modules), 0.0))
 
     def _observe(

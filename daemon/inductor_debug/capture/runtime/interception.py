@@ -224,6 +224,11 @@ def unwrap(value: Any) -> Any:
             return value
 
 
+def is_compiled(value: Any) -> bool:
+    """Whether something came from an intercepted `torch.compile`."""
+    return unwrap(value) is not value
+
+
 def _wrapper(interceptor: Interceptor, model: Any, candidate: CompiledCall | None) -> Callable[..., Any]:
     # A plain function, so that it binds `self` when it decorates a method.
     def run(*args: Any, **kwargs: Any) -> Any:

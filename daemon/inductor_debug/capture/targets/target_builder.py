@@ -9,6 +9,7 @@ targets still.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from inductor_debug_schema import JobRequest, Loaded
 from inductor_debug.capture.entry.main_names import names_of_main
 from inductor_debug.capture.entry.main_program import Followed, MainProgram
 from inductor_debug.capture.entry.model_calls import ModuleCalls
+from inductor_debug.capture.entry.rest_of_file import NotReached, RestOfFile
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.inference.inference import inference_of
@@ -28,7 +30,7 @@ from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime import loading
 from inductor_debug.capture.runtime.containment import RefusableDeed
 from inductor_debug.capture.runtime.devices import Redirector, is_about_a_device, mentions, teach_names
-from inductor_debug.capture.runtime.interception import PATIENCE, CompiledCall, Interceptor, LoadStopped
+from inductor_debug.capture.runtime.interception import PATIENCE, CompiledCall, Interceptor, LoadStopped, is_compiled
 from inductor_debug.capture.runtime.memoised import forget_memoised
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.runtime.registered_backends import RegisteredBackends
@@ -53,6 +55,7 @@ from inductor_debug.capture.tensors.initialisers import nothing_drawn
 from inductor_debug.capture.tensors.saving import saving
 from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 from inductor_debug.capture.weightless.mode import WeightlessMode
+from inductor_debug.source.directives import read_directives
 from inductor_debug.source.syntax_tree import tree_of
 
 LADDER = tuple(BuildMode)
@@ -89,6 +92,9 @@ class Load:
     discovered: Discovered = field(default_factory=Discovered)
     main: Followed | None = None
     """What came of the file's main program, where that was followed."""
+    not_reached: list[NotReached] = field(default_factory=list)
+    """What the file would have offered after `left_at`, the one-based line where its run was left."""
+    left_at: int | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -321,8 +327,11 @@ class TargetBuilder:
             except LoadStopped as stop:
                 load.notes.append(f"The rest of the file was not run: {stop}.")
                 load.main = Followed(ended=str(stop)) if self._main is not None else None
+                self._go_on(load, stop)
             except BaseException as error:
                 self._on_error(load, error)
+                if load.error is None:
+                    self._go_on(load, error)
             load.module = self._overlay.module
             self._pass_over(load, self._overlay.passed_over)
             if self._main is None and load.module is not None and load.error is None:
@@ -331,6 +340,25 @@ class TargetBuilder:
                 load.main = load.main or self._main.run(load.module, load.interceptor)
                 load.main.called, load.main.uncalled = calls.models()
         load.modules = self._imports.loaded()
+
+    def _go_on(self, load: Load, met: BaseException) -> None:
+        """Runs what the rest of the file, which was left, still defines and compiles; notes what that does not reach.
+
+        What it raises is nobody's fault: what it reads may be missing.
+        """
+        assert self._overlay is not None
+        module, rest = self._overlay.module, RestOfFile(tree_of(self._text), self._request.path, met.__traceback__)
+        if module is None or rest.line is None:
+            return
+        names = vars(module)
+        again = () if isinstance(met, LoadStopped) else [name for name, value in names.items() if is_compiled(value)]
+        declared = [directive.name for directive in read_directives(self._text)[0]]
+        for statement in rest.statements(again, declared):
+            with contextlib.suppress(Exception, SystemExit, LoadStopped):
+                loading.run_user_code(functools.partial(exec, rest.code_of(statement), names))
+        places = (call.compiled_at[0].location for call in load.interceptor.offered if call.compiled_at)
+        offered = {place.range.start.line for place in places if place.path == self._request.path}
+        load.left_at, load.not_reached = rest.line, rest.not_reached(names, offered)
 
     def _set_names_of_main(self, load: Load, module: ModuleType) -> None:
         """Gives the names that only the main program sets the values that it gives them."""
