@@ -43,6 +43,7 @@ def _pickled(tensor: torch.Tensor) -> tuple[Any, tuple[Any, ...]]:
     return _unpickled, (*layout, tensor.requires_grad, isinstance(tensor, torch.nn.Parameter))
 
 
+@torch.compiler.disable  # type: ignore[untyped-decorator]  # as Dynamo leaves alone what torch makes of its pickles
 def _unpickled(
     shape: tuple[int, ...],
     stride: tuple[int, ...],

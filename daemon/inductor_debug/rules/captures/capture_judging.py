@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from inductor_debug_schema import Basis, Direction, Finding, Location, Range, RunCaptured, Stage, StageCaptured
 
 from inductor_debug.accelerators.profile import Profile
+from inductor_debug.rules.captures.breaks_within import folded
 from inductor_debug.rules.captures.codec import packed, unpacked
 from inductor_debug.rules.captures.inferred_findings import honest
 from inductor_debug.rules.judge import judge
@@ -108,7 +109,7 @@ def findings_of(run: CapturedRun, of_rules: Sequence[Finding], told: Told) -> li
     retold = {_key(finding): finding for finding in run.retold}
     spoken = (retold.get(_key(finding), finding) for finding in of_rules)
     findings = [*run.found, *(finding for finding in spoken if not _repeats_forward(finding, told))]
-    findings = [*(findings if run.basis is None else honest(findings, run.basis)), *run.beside]
+    findings = folded([*(findings if run.basis is None else honest(findings, run.basis)), *run.beside])
     return (
         [replace(finding, message=_with(run.aside, finding.message)) for finding in findings] if run.aside else findings
     )
@@ -140,4 +141,4 @@ def merged(first: list[Finding], second: list[Finding]) -> list[Finding]:
         key = _key(finding)
         if key not in found or finding.count > found[key].count:
             found[key] = finding
-    return list(found.values())
+    return folded(list(found.values()))
