@@ -11,17 +11,16 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.export.export_stage import run_export
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, why_no_kernels
-from inductor_debug.capture.gradients.gradient_stage import run_gradients
+from inductor_debug.capture.gradients.gradient_stage import run_gradients, run_preview_with_contexts
 from inductor_debug.capture.inductor.inductor_stage import run_inductor
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.aot import run_aot
 from inductor_debug.capture.stages.mock import run_mock
-from inductor_debug.capture.stages.preview import run_preview
 
 StageRunner = Callable[[BuiltTarget, SourceMap], StageOutcome]
 _RUNNERS: dict[Stage, StageRunner] = {
-    Stage.PREVIEW: run_preview,
+    Stage.PREVIEW: run_preview_with_contexts,
     Stage.MOCK: run_mock,
     Stage.AOT: run_aot,
     Stage.GRADIENTS: run_gradients,

@@ -23,8 +23,8 @@ class Like:
 class FunctionCall:
     """The first call of a function that gradients flow through.
 
-    `arguments` are those of `apply`, tensors as `Like`. `kept` are the attributes of its context that hold, past
-    `save_for_backward`, a tensor that it was given or gives.
+    `arguments` are those of `apply`, tensors as `Like`, where they were asked for. `kept` are the attributes of its
+    context that hold, past `save_for_backward`, a tensor that it was given or gives.
     """
 
     function: type[torch.autograd.Function]
@@ -33,8 +33,11 @@ class FunctionCall:
 
 
 @contextmanager
-def function_calls(wanted: Callable[[type], bool]) -> Iterator[list[FunctionCall]]:
-    """Collects a call of each function that is `wanted`, until it is left."""
+def function_calls(wanted: Callable[[type], bool], *, sized: bool = True) -> Iterator[list[FunctionCall]]:
+    """Collects a call of each function that is `wanted`, until it is left; without arguments unless `sized`.
+
+    Sizes that are symbols would become numbers if they were asked for.
+    """
     found: dict[type, FunctionCall] = {}
     calls: list[FunctionCall] = []
     original: Any = torch.autograd.Function.__dict__["apply"]
@@ -43,7 +46,7 @@ def function_calls(wanted: Callable[[type], bool]) -> Iterator[list[FunctionCall
         result = original.__get__(None, cls)(*args, **kwargs)  # Python's or, since torch 2.14, C's
         if cls not in found and wanted(cls) and not kwargs:
             outputs = [leaf for leaf in _flat(result) if isinstance(leaf, torch.Tensor)]
-            found[cls] = FunctionCall(cls, tuple(map(_like, args)), _kept(args, outputs))
+            found[cls] = FunctionCall(cls, tuple(map(_like, args)) if sized else (), _kept(args, outputs))
             calls.append(found[cls])
         return result
 

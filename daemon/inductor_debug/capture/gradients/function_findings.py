@@ -25,13 +25,21 @@ def gradient_finding(call: FunctionCall, judged: WrongGradient, target: BuiltTar
     return _finding(facts, place, target)
 
 
-def kept_finding(call: FunctionCall, name: str, target: BuiltTarget, sources: SourceMap) -> Finding:
-    """A tensor that is kept as an attribute of the context."""
-    facts = FunctionGradient(call.function.__name__, GradientFault.KEPT, name)
-    return _finding(facts, _assigned(call, name, sources) or target.location, target)
+def kept_findings(call: FunctionCall, target: BuiltTarget, sources: SourceMap, stage: Stage) -> list[Finding]:
+    """The tensors that are kept as attributes of the context."""
+    name = call.function.__name__
+    return [
+        _finding(
+            FunctionGradient(name, GradientFault.KEPT, kept),
+            _assigned(call, kept, sources) or target.location,
+            target,
+            stage,
+        )
+        for kept in call.kept
+    ]
 
 
-def _finding(facts: FunctionGradient, place: Location, target: BuiltTarget) -> Finding:
+def _finding(facts: FunctionGradient, place: Location, target: BuiltTarget, stage: Stage = Stage.GRADIENTS) -> Finding:
     meant = facts.gradient_fault in (GradientFault.STRAIGHT_THROUGH, GradientFault.KEPT)
     return Finding(
         rule=_RULE,
@@ -39,7 +47,7 @@ def _finding(facts: FunctionGradient, place: Location, target: BuiltTarget) -> F
         message=sentence_of(facts),
         path=place.path,
         range=place.range,
-        stage=Stage.GRADIENTS,
+        stage=stage,
         target=target.name,
         facts=facts,
     )

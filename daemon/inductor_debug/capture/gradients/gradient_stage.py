@@ -7,7 +7,8 @@ theirs to test.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import torch
 from inductor_debug_schema import Finding, Stage, StageReport, StageState
@@ -15,12 +16,13 @@ from inductor_debug_schema import Finding, Stage, StageReport, StageState
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.gradients.derivatives import UncheckableError, judge
 from inductor_debug.capture.gradients.function_calls import FunctionCall, function_calls
-from inductor_debug.capture.gradients.function_findings import gradient_finding, kept_finding
+from inductor_debug.capture.gradients.function_findings import gradient_finding, kept_findings
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.quiet import quiet
+from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.capture.tensors.fake_mode import without_modes
 from inductor_debug.rules.recording.ops import Recording
 
@@ -41,16 +43,19 @@ def run_gradients(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     return StageOutcome(Recording(), report, seen.findings, retry_real=False)
 
 
+def run_preview_with_contexts(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
+    """The preview, which sees on its way what the functions that it calls keep on their contexts."""
+    with function_calls(_of_project(sources), sized=False) as calls:
+        outcome = run_preview(target, sources)
+    kept = [finding for call in calls for finding in kept_findings(call, target, sources, Stage.PREVIEW)]
+    return replace(outcome, findings=[*outcome.findings, *kept])
+
+
 def functions_of(target: BuiltTarget, sources: SourceMap) -> LookedAt:
     """Runs `target` once, and checks each function of the project's that gradients flow through."""
-
-    def own(function: type) -> bool:
-        code = foreign.code_of(foreign.attribute(function, "backward"))
-        return code is not None and sources.in_project(code.co_filename)
-
     snapshot = Snapshot(target)
     ended = True
-    with quiet(), target.fake_mode or contextlib.nullcontext(), function_calls(own) as calls:
+    with quiet(), target.fake_mode or contextlib.nullcontext(), function_calls(_of_project(sources)) as calls:
         try:
             with torch.enable_grad(), torch.compiler.set_stance("force_eager"):
                 target.function(*target.args, **target.kwargs)
@@ -59,12 +64,20 @@ def functions_of(target: BuiltTarget, sources: SourceMap) -> LookedAt:
     snapshot.restore()
     seen = LookedAt(ended, notes=[f"Gradients of {len(calls)} custom autograd functions were looked at."])
     for call in calls:
-        seen.findings += [kept_finding(call, name, target, sources) for name in call.kept]
+        seen.findings += kept_findings(call, target, sources, Stage.GRADIENTS)
         try:
             seen.findings += _of_gradients(call, target, sources)
         except UncheckableError as error:
             seen.notes.append(f"The gradients of {call.function.__name__} could not be checked: {error}.")
     return seen
+
+
+def _of_project(sources: SourceMap) -> Callable[[type], bool]:
+    def own(function: type) -> bool:
+        code = foreign.code_of(foreign.attribute(function, "backward"))
+        return code is not None and sources.in_project(code.co_filename)
+
+    return own
 
 
 def _of_gradients(call: FunctionCall, target: BuiltTarget, sources: SourceMap) -> list[Finding]:

@@ -18,8 +18,8 @@ class AutogradFunctionRule(RunRule):
         a multiple of the derivative (and which), or something else.
 
         It is a note where `forward` is piecewise constant (`round`, `sign`) and `backward` gives a gradient all the
-        same, and where the context keeps a tensor as an attribute. Functions of libraries are not looked at, nor those
-        that do not run in float64, which the stage's notes name."""
+        same, and where the context keeps a tensor as an attribute, which every check sees. Functions of libraries are
+        not looked at, nor those that do not run in float64, which the stage's notes name."""
     why = """
         Nothing raises when a gradient is wrong: the model trains, to something worse. Tensors that hang on the context
         outlive their graph, and nothing notices when they are changed in place before the backward pass."""
