@@ -41,7 +41,7 @@ from inductor_debug.capture.dynamo.dynamo_positions import KEY
 from inductor_debug.capture.expressions.host_tensors import made_on_host
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import missing_attributes
-from inductor_debug.capture.guards.compiled_anew import compiled_anew, compiled_inside
+from inductor_debug.capture.guards.compiled_anew import compiled_anew, compiled_inside, thrown_away
 from inductor_debug.capture.guards.guard_stage import with_guards
 from inductor_debug.capture.guards.instances import too_many_instances
 from inductor_debug.capture.inference.finding_filter import (
@@ -149,6 +149,7 @@ class _Session:
                 built = [item.target for item in running if item.target is not None]
                 self._findings += too_many_instances(built, self._builder.traced)
                 self._findings += compiled_anew(load.interceptor.offered, built, self._builder.traced)
+                self._findings += thrown_away(load.interceptor.resets)
                 for name, calls in self._inside.items():
                     self._findings += compiled_inside(calls, name, self._sources)
             self._findings += self._missing_attributes(load)

@@ -21,9 +21,9 @@ from torch.fx import GraphModule
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
-from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.interception import CompiledCall
 from inductor_debug.capture.runtime.quiet import quiet
+from inductor_debug.capture.runtime.reset_watch import ResetWatch
 from inductor_debug.source.syntax_tree import tree_of
 
 _MANY = 3
@@ -44,26 +44,43 @@ def compiled_anew(
     groups: dict[tuple[Location, Any], list[CompiledCall]] = {}
     for call in offered:
         # Modules of one class are many models; functions of one code are one function that was made many times.
-        same = id(call.module) if call.module is not None else foreign.code_of(call.function)
-        if call.compiled_at and same is not None and call.kwargs is not None:
-            groups.setdefault((call.compiled_at[0].location, same), []).append(call)
+        if call.compiled_at and call.same[0] is not None and call.kwargs is not None:
+            groups.setdefault((call.compiled_at[0].location, call.same), []).append(call)
     found = []
+    again = False
     for (place, _), calls in groups.items():
         used = {call.called_at[0].location for call in calls if call.called_at}
         if len(calls) < _MANY or len(used) != 1:
             continue
         functions = {id(call.function) for call in calls}
         made = [target for target in targets if id(target.function) in functions]
-        again = len(made) >= _TRIED and _compiles_each(made[:_TRIED], around)
-        effect = (
-            "and nothing that torch compiled before fits it, so it is compiled each time"
-            if again
-            else "though what torch compiles is the same each time"
-        )
+        advice = "Compile it once, outside."
+        if another := _differ([call.backend for call in calls]):
+            # Torch takes what it has compiled with the backend that it was compiled with.
+            effect = "each time with another object as its backend, so it is compiled each time"
+            advice = "Make the backend once, and compile with it once, outside."
+        elif again := len(made) >= _TRIED and _compiles_each(made[:_TRIED], around):
+            effect = "and nothing that torch compiled before fits it, so it is compiled each time"
+        else:
+            effect = "though what torch compiles is the same each time"
         name = calls[0].name
-        message = f"`{name}` is given to torch.compile {len(calls)} times here, {effect}. Compile it once, outside."
-        found.append(_finding(message, name, place, again=again))
+        message = f"`{name}` is given to torch.compile {len(calls)} times here, {effect}. {advice}"
+        found.append(_finding(message, name, place, again=another or again))
     return found
+
+
+def thrown_away(resets: ResetWatch) -> list[Finding]:
+    """A finding for each reset after which a script has the same compiled again and again."""
+    return [
+        _finding(
+            f"What torch has compiled is thrown away here {count} times, and the same is compiled again each time. "
+            "Reset once, before.",
+            "",
+            place,
+            again=True,
+        )
+        for place, count in resets.repeated(_MANY).items()
+    ]
 
 
 def compiled_inside(offered: Sequence[CompiledCall], function: str, sources: SourceMap) -> list[Finding]:
@@ -101,6 +118,16 @@ def _is_kept(sources: SourceMap, place: Location) -> bool:
             if around and stored and isinstance(node.value, ast.Call) and not isinstance(node.value.func, ast.Call):
                 return True
     return False
+
+
+def _differ(backends: Sequence[Any]) -> bool:
+    """Whether each call has a backend of its own, which torch tells from the others."""
+    try:
+        return all(map(callable, backends)) and not any(
+            bool(one == other) for at, one in enumerate(backends) for other in backends[:at]
+        )
+    except Exception:
+        return False  # an `__eq__` of the user's
 
 
 def _compiles_each(targets: Sequence[BuiltTarget], around: Callable[[], AbstractContextManager[Any]]) -> bool:

@@ -24,6 +24,7 @@ from inductor_debug.capture.runtime.containment import TORCH_FOLDER
 from inductor_debug.capture.runtime.iterators import own_iterator
 from inductor_debug.capture.runtime.later_calls import CallsAgain, LaterCall, conditions_of
 from inductor_debug.capture.runtime.loading import run_user_code
+from inductor_debug.capture.runtime.reset_watch import ResetWatch
 from inductor_debug.rules.recording.ops import Frame
 
 PATIENCE = 16
@@ -55,8 +56,17 @@ class CompiledCall:
     gradients: bool = True
     again: CallsAgain | None = None
     """How it was called after that."""
+    backend: Any = None
+    options: str = ""
+    """All else that `torch.compile` was given for it; backends that are made of the same code are written the same."""
     followed: bool = False
     """It was not given to `torch.compile`: the main program called it, and nobody knows what it will be given to."""
+
+    @property
+    def same(self) -> tuple[object, ...]:
+        """What two of them have in common that would be compiled to the same."""
+        subject = id(self.module) if self.module is not None else foreign.code_of(self.function)
+        return (subject, self.dynamic, self.fullgraph, self.options)
 
 
 class Interceptor:
@@ -78,6 +88,7 @@ class Interceptor:
         self._patience = patience
         self._recording = False
         self._running = threading.local()
+        self.resets = ResetWatch(sources)
         self.on_stop: Callable[[], None] = lambda: None
         """Told before the script is stopped, in the thread that stops it."""
 
@@ -97,7 +108,8 @@ class Interceptor:
         original, before = torch.compile, self._recording
         torch.compile, self._recording = self._compile, recording
         try:
-            yield
+            with self.resets.watching() if recording else contextlib.nullcontext():
+                yield
         finally:
             torch.compile, self._recording = original, before
 
@@ -119,6 +131,7 @@ class Interceptor:
         candidate = None
         if frames and frames[0].in_project and not _is_torchs_own(model, sys._getframe(1)):
             candidate = CompiledCall(*_subject(model), dynamic, fullgraph, frames)
+            candidate.backend, candidate.options = options.get("backend"), _written(options)
             self.offered.append(candidate)
         run = _wrapper(self, model, candidate)
         return EagerModule(model, run) if isinstance(model, torch.nn.Module) else run
@@ -127,6 +140,7 @@ class Interceptor:
         """Calls `model` eagerly and takes the call down, unless it happens inside another one."""
         if not self._recording or self.running or candidate is None:
             return model(*args, **kwargs)
+        self.resets.called(candidate.same)
         if candidate.kwargs is None:
             self._take_down(candidate, run, args, kwargs)
             if self._stop_at and len(self.calls) >= self._stop_at:
@@ -222,6 +236,12 @@ def unwrap(value: Any) -> Any:
             value = value.__dict__[_INLINE]
         else:
             return value
+
+
+def _written(options: dict[str, Any]) -> str:
+    backend = options.get("backend")
+    kind = (foreign.code_of(backend) or type(backend).__name__) if callable(backend) else backend
+    return repr(sorted({**options, "backend": kind}.items()))
 
 
 def is_compiled(value: Any) -> bool:

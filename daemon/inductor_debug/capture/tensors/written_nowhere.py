@@ -3,7 +3,7 @@
 It is run for what it computes. Refusing what it writes would end it in the middle, and blame its author for it; writing
 is not allowed. So folders that may not be made count as made, files that may not be written are written to the null
 device, and `torch.save`, which opens its file without Python's knowing, saves nothing. Whoever asks for the file that
-was written finds none.
+was written finds none. Likewise `torch._dynamo.reset` would end what looks at the target, and throws nothing away.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class WrittenNowhere:
             (io, "open", _opening),
             (os, "mkdir", _making),
             (torch, "save", lambda save, _: _saving(save)),
+            (torch._dynamo, "reset", _keeping),
         ):
             original = getattr(owner, name)
             self._originals.append((owner, name, original))
@@ -93,6 +94,14 @@ def _making(original: Callable[..., None], when: Callable[[], bool]) -> Callable
                 raise
 
     return make
+
+
+def _keeping(original: Callable[[], None], when: Callable[[], bool]) -> Callable[..., Any]:
+    def reset() -> None:
+        if not when():
+            original()
+
+    return reset
 
 
 def _saving(original: Callable[..., None]) -> Callable[..., Any]:

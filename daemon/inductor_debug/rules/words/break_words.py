@@ -55,6 +55,10 @@ _WHY: Mapping[BreakCause, str] = MappingProxyType(
         BreakCause.OTHER: "torch.compile cannot trace {it} ({kind})",
     }
 )
+_WHY_OF: Mapping[str, str] = MappingProxyType(
+    {"torch._dynamo.reset": "{it} throws away all that torch has compiled, which every call then compiles anew"}
+)
+"""What calls of a function do that matters more than how torch.compile takes them."""
 _HERE = "this line"
 _KEPT: Mapping[NoGraph, str] = MappingProxyType(
     {
@@ -93,6 +97,8 @@ def why(facts: GraphBreak) -> str:
     if facts.breaks_by is BreakCause.RECURRENT and facts.expression.endswith(")"):
         # Not the layer that is called but what goes by it: `next(self.parameters())`.
         return f"{words['it']} goes through layers that torch.compile does not capture (RNN, GRU, LSTM)"
+    if facts.function in _WHY_OF:
+        return _WHY_OF[facts.function].format(**words)
     place = f"inside of `{facts.inside}`, " if facts.inside else ""
     return place + _WHY[facts.breaks_by].format(**words)
 
