@@ -262,3 +262,75 @@ async def test_attention_by_hand_is_rewritten_where_the_cursor_is(serve: Serve, 
     session.apply(action, 2)
     await session.analysed(2)
     assert await session.offered(7, 10, "refactor") == {}
+
+
+SHAPES = """\
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 4)
+
+    def forward(self, x):
+        y = self.first(x)
+        z = y.relu()
+        return z + 1
+
+
+def head(x):
+    y = x.relu()
+    return y.sum()
+
+
+def example_inputs():
+    return (torch.ones(2, 8),)
+"""
+COMMENTED = SHAPES.replace("from jaxtyping import Float\n", "").replace("y = x.relu()", "y = x.relu()  # [batch, d]")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "expected"),
+    [
+        (COMMENTED, "comments", ["y = self.first(x)  # [2, 4]", "z = y.relu()  # [2, 4]", "return z + 1  # [2, 4]"]),
+        (
+            SHAPES,
+            "jaxtyping",
+            [
+                'def forward(self, x) -> Float[Tensor, "2 4"]:',
+                'y: Float[Tensor, "2 4"] = self.first(x)',
+                'z: Float[Tensor, "2 4"] = y.relu()',
+                "return z + 1",
+            ],
+        ),
+    ],
+    ids=["comments", "jaxtyping"],
+)
+async def test_shapes_are_written_in_the_style_of_the_file(
+    serve: Serve, tmp_path: Path, text: str, title: str, expected: list[str]
+) -> None:
+    (tmp_path / "jaxtyping.py").write_text("class Float:\n    def __class_getitem__(cls, item):\n        return cls\n")
+    session = await Session.open(serve, tmp_path, text)
+    line = text.split("\n").index("    def forward(self, x):")
+    action = await session.until_offered(f"Write the shapes of forward as {title}", line, 8, "refactor")
+    (change,) = action["edit"]["documentChanges"]
+    edits = [
+        TextEdit(
+            Range(*(Position(edit["range"][end]["line"], edit["range"][end]["character"]) for end in ("start", "end"))),
+            edit["newText"],
+        )
+        for edit in change["edits"]
+    ]
+    written = applied(text, edits)
+    lines = [each.strip() for each in written.split("\n")]
+    assert [each for each in expected if each not in lines] == []
+    session.apply(action, 2)
+    (tmp_path / "model.py").write_text(written)
+    session.client.notify("textDocument/didSave", {"textDocument": {"uri": session.uri}})
+    await session.analysed(2)
+    assert "shape-annotation" not in {item["code"] for item in session.diagnostics}
+    assert action["title"] not in await session.offered(line, 8, "refactor")
+    assert not any("shapes" in name for name in await session.offered(0, 0, "refactor"))

@@ -1,8 +1,8 @@
 """Graph breaks within the expression of another one that the same edit mends: they are told with it.
 
 `print("loss", loss.item())` splits the graph where the number is read and where it is printed. Without the line neither
-is there, so this is one thing to tell. Elsewhere the parts of an expression are mended one by one, unless their cause
-is the same: `pickle.loads(pickle.dumps(x))`.
+is there, so this is one thing to tell. Elsewhere the parts of an expression are mended one by one, unless both
+work with files or pickles: what is pickled and read back at once.
 """
 
 from __future__ import annotations

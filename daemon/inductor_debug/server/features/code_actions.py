@@ -69,6 +69,7 @@ class CodeActions:
             actions += await self._quick_fixes(document, params)
         if (only is None or _includes(only, REWRITE)) and self._server.client.action_literals:
             actions += await self._rewrites(document, params)
+            actions += self._shapes(document, params)
         if only is None and self._server.client.action_literals:
             actions += self._reproducers(document, params)
         if only is not None and self._server.client.action_literals and _includes(only, FIX_ALL):
@@ -112,6 +113,20 @@ class CodeActions:
             types.CodeAction(title=each.title, kind=REWRITE, edit=self._edit(document, each.fix.edits))
             for each in proved
         ]
+
+    def _shapes(self, document: EditorDocument, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+        """The shapes of values in the function whose head the cursor is in, as the analysis of this text saw them."""
+        from inductor_debug.server.features.shape_writing import shapes_written
+
+        latest = self._server.engine.latest(document.uri)
+        if latest is None or latest.version != document.version:
+            return
+        start, end = (Position(each.line, each.character) for each in (params.range.start, params.range.end))
+        known = (each for each in self._server.engine.expressions(document.uri) if not each.stale)
+        written = shapes_written(document.text, Range(start, end), {each.range: each.fact for each in known})
+        if written is not None:
+            title, fix = written
+            yield types.CodeAction(title=title, kind=REWRITE, edit=self._edit(document, fix.edits))
 
     def _found(self, document: EditorDocument, params: types.CodeActionParams) -> list[Finding]:
         """What is found in the range: by the document's own analysis, or by another's that imports the file.
