@@ -8,7 +8,7 @@ from inductor_debug_schema import GraphDocument, KernelBuild
 
 from inductor_debug.cli.support.console import CommandError
 from inductor_debug.cli.support.order_runner import Perform
-from inductor_debug.engine.orders.compiling import compile_order, with_builds
+from inductor_debug.engine.orders.compiling import TRITON, compile_order, with_builds
 from inductor_debug.engine.orders.outcomes import failure
 
 _NO_KERNELS = (
@@ -16,18 +16,33 @@ _NO_KERNELS = (
     "--stage inductor"
 )
 
+_ENDED = (
+    "Triton's compiler ended before this was compiled ({}), as it does for a GPU that it does not know: there is the "
+    "source of the kernel, but no machine code."
+)
+
 
 async def compiled(documents: Sequence[GraphDocument], perform: Perform) -> list[GraphDocument]:
     """The documents with what Triton made of their kernels.
 
+    LLVM ends its process where it does not know a GPU: the kernels that were not compiled then say why.
+
     Raises:
-        CommandError: there is nothing to compile, or the compiler's process ended before the first kernel.
+        CommandError: there is nothing to compile.
     """
     order = compile_order(documents)
     if order is None:
         raise CommandError(_NO_KERNELS)
     performed = await perform(order)
     builds = performed.documents(KernelBuild)
-    if not builds:
-        raise CommandError(f"no kernel was compiled: {failure(performed)}")
+    why = failure(performed)
+    if why is not None:
+        made = {(build.graph, build.kernel) for build in builds}
+        problem = _ENDED.format(why.rpartition(": ")[2].rstrip("."))
+        builds += [
+            KernelBuild("", kernel.name, kernel.graph, problem=problem)
+            for document in documents
+            for kernel in document.kernels
+            if kernel.language == TRITON and (kernel.graph, kernel.name) not in made
+        ]
     return [with_builds(document, builds) for document in documents]
