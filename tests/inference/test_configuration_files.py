@@ -66,6 +66,62 @@ def test_json_beside_the_file_is_read_and_a_broken_file_is_passed_over(tmp_path:
     assert "Net was built with c.json." in job.stages[0].report.notes
 
 
+BUILT = """
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.first = nn.Linear(config.data.features, config.model.width)
+        self.rest = nn.Sequential(*(nn.Linear(config.model.width, config.model.width) for _ in config.model.depths))
+        self.scale = config.model.unheard_of
+
+    def forward(self, x):
+        return self.rest(self.first(x))
+"""
+DEFAULTS = """
+from types import SimpleNamespace
+
+def defaults():
+    config = SimpleNamespace()
+    config.data = data = SimpleNamespace()
+    data.features = 3
+    config.model = SimpleNamespace(width=32)
+    return config
+"""
+OWN = """
+from configs.defaults import defaults
+
+def get_config():
+    config = defaults()
+    config.data.features = 21
+    model = config.model
+    model.depths = (1, 2, 2)
+    return config
+"""
+
+
+LAID_OVER = "model:\n  width: 40\n  depths: [1, 1]\ndata: {features: 22}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "features", "origin"),
+    [
+        ({"configs__net_dot_py": OWN}, 21, "configs/net.py"),
+        ({"run__large_dot_yaml": LAID_OVER}, 22, "configs/defaults.py and run/large.yaml"),
+    ],
+    ids=["function", "laid over"],
+)
+def test_a_configuration_that_code_builds_attribute_by_attribute_is_followed(
+    tmp_path: Path, files: dict[str, str], features: int, origin: str
+) -> None:
+    needed.library("yaml")
+    write(tmp_path, configs__defaults_dot_py=DEFAULTS, model_dot_py=BUILT, **files)
+    job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none", root=tmp_path)
+    assert inputs_of(job) == f"(torch.randn(2, {features}),)"
+    assert f"Net was built with {origin}." in job.stages[0].report.notes
+
+
 KEYED = """
 from torch import nn
 
@@ -89,6 +145,46 @@ def test_a_plain_dict_is_taken_from_a_file_of_any_folder_of_the_project(tmp_path
     job = analyze(tmp_path / "lib" / "models" / "net.py", stages=(Stage.PREVIEW,), accelerator="none", root=tmp_path)
     assert inputs_of(job) == "(torch.randn(2, 24),)"
     assert "Net was built with experiments/one/net.yaml." in job.stages[0].report.notes
+
+
+WRITTEN = """
+from engine import run
+
+fast = {"name": "fast", "rate": 0.1, "users": 50, "latent": 8}
+deep = {
+    "name": "deep", "rate": 0.1, "users": 50, "latent": 8, "layers": [16, 32, 8], "weights": "a.pt",
+}
+run(fast)
+"""
+RECOMMENDER = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.user = nn.Embedding(config["users"], config["latent"])
+        sizes = zip(config["layers"][:-1], config["layers"][1:])
+        self.layers = nn.ModuleList(nn.Linear(one, other) for one, other in sizes)
+
+    def forward(self, user, other):
+        x = torch.cat([self.user(user), self.user(other)], dim=-1)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def load(self):
+        self.config["mode"] = self.config["weights"]
+        print(self.config["mode"])
+"""
+
+
+def test_a_dict_that_a_script_writes_down_is_given_to_a_class_that_reads_its_keys(tmp_path: Path) -> None:
+    write(tmp_path, model_dot_py=RECOMMENDER, train_dot_py=WRITTEN)
+    job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none", root=tmp_path)
+    assert (job.findings, job.stages[0].report.state) == ([], StageState.DONE)
+    assert "Net was built with train.py." in job.stages[0].report.notes
 
 
 DICT = """
@@ -175,13 +271,14 @@ def test_options_of_the_nearest_script_that_has_most_of_them_are_given_and_named
     few = SCRIPT.replace("--head", "--other").replace("40", "7")
     write(tmp_path, a__train_dot_py=SCRIPT.replace("40", "8"), train_dot_py=SCRIPT, test_dot_py=few)
     demand = Demand(fields={"width": Demand(), "depth": Demand(), "head": Demand()})
-    found = options_for(demand, str(tmp_path / "model.py"), str(tmp_path))
+    found = options_for(demand, ConfigurationFiles(str(tmp_path / "model.py"), str(tmp_path)))
     assert found is not None
     assert (found.shown, found.values) == ("the options of train.py", {"width": 40, "head": "small"})
-    nearest = options_for(demand, str(tmp_path / "a" / "model.py"), str(tmp_path))
+    nearest = options_for(demand, ConfigurationFiles(str(tmp_path / "a" / "model.py"), str(tmp_path)))
     assert nearest is not None
     assert nearest.shown == "the options of a/train.py"
-    assert options_for(Demand(fields={"width": Demand(), "x": Demand()}), str(tmp_path / "a.py"), str(tmp_path)) is None
+    other = Demand(fields={"width": Demand(), "x": Demand()})
+    assert options_for(other, ConfigurationFiles(str(tmp_path / "a.py"), str(tmp_path))) is None
 
 
 def test_a_class_is_not_blamed_for_the_options_of_a_script(tmp_path: Path) -> None:

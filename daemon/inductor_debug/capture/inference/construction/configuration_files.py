@@ -16,11 +16,13 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from inductor_debug.capture.inference.construction.composition import composed
 from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.project_files import files_of
+from inductor_debug.capture.inference.values.symbolic_values import ConfigurationTable
 
 _FOLDERS = ("config", "configs", "conf")
 _DEEPEST_FOLDER = 3
@@ -46,8 +48,8 @@ class WrittenConfiguration:
     values: Mapping[str, Any]
 
     def covered(self, demand: Demand) -> int:
-        """How many of the fields that are asked for it has."""
-        return len(demand.fields.keys() & self.values.keys())
+        """How many of the fields that are asked for it has, those of tables in it included."""
+        return covered(self.values, demand)
 
 
 class ConfigurationFiles:
@@ -61,7 +63,7 @@ class ConfigurationFiles:
 
     def fitting(self, demand: Demand) -> WrittenConfiguration | None:
         """The table that has all fields that are asked for; None where there is none."""
-        if _fields_of(demand) < _FEWEST_FIELDS:
+        if fields_asked(demand) < _FEWEST_FIELDS:
             return None
         best: tuple[int, str, Mapping[str, Any]] | None = None
         for path, document in self._documents():
@@ -73,6 +75,20 @@ class ConfigurationFiles:
         _, path, table = best
         self.used = WrittenConfiguration(path, os.path.relpath(path, self.root).replace(os.sep, "/"), table)
         return self.used
+
+    def laid_over(self, built: WrittenConfiguration, demand: Demand) -> WrittenConfiguration:
+        """What code builds, with the file laid over it that says most of what else is asked for.
+
+        So `merge_from_file` does: code has defaults, and the file of an experiment what it wants otherwise.
+        """
+        best = built
+        for path, document in self._documents() if 0 < built.covered(demand) < fields_asked(demand) else ():
+            if isinstance(document, dict) and covered(document, demand) >= _FEWEST_FIELDS:
+                shown = f"{built.shown} and {os.path.relpath(path, self.root).replace(os.sep, '/')}"
+                other = WrittenConfiguration(path, shown, _merged(built.values, document))
+                if other.covered(demand) > best.covered(demand):
+                    best = other
+        return best
 
     def _documents(self) -> list[tuple[str, Any]]:
         if self._read is None:
@@ -180,9 +196,29 @@ def _tables(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
             yield from _tables(item, depth + 1)
 
 
-def _fields_of(demand: Demand) -> int:
+def fields_asked(demand: Demand) -> int:
     """How many values are asked for, those of tables in the table included."""
-    return sum(_fields_of(inner) if inner.fields else 1 for inner in demand.fields.values())
+    return sum(fields_asked(inner) if inner.fields else 1 for inner in demand.fields.values())
+
+
+def covered(table: Mapping[str, Any], demand: Demand) -> int:
+    """How many of the values that are asked for a table has, those of tables in it included."""
+    count = 0
+    for name in demand.fields.keys() & table.keys():
+        value, inner = table[name], demand.fields[name]
+        values = vars(value) if isinstance(value, SimpleNamespace) else value
+        count += covered(values, inner) if isinstance(values, dict) and inner.fields else 1
+    return count
+
+
+def _merged(table: Mapping[str, Any], other: Mapping[Any, Any]) -> dict[str, Any]:
+    """A table with another one laid over it, and so the tables in it."""
+    merged = dict(table)
+    for name, value in other.items():
+        below = merged.get(str(name))
+        inner = vars(below) if isinstance(below, SimpleNamespace) else {}
+        merged[str(name)] = ConfigurationTable(**_merged(inner, value)) if isinstance(value, dict) else value
+    return merged
 
 
 def _covers(table: Mapping[str, Any], demand: Demand) -> bool:

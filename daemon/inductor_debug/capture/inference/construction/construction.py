@@ -43,9 +43,10 @@ from inductor_debug.capture.inference.construction.invention import (
     in_spaces,
 )
 from inductor_debug.capture.inference.construction.module_stand_ins import data_for, stand_in_for, tensor_for
-from inductor_debug.capture.inference.construction.script_options import options_for
+from inductor_debug.capture.inference.construction.script_options import options_for, whole_options_for
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgument
 from inductor_debug.capture.inference.values.symbolic_values import (
+    ConfigurationTable,
     Options,
     SymbolicValue,
     UnknownError,
@@ -300,9 +301,9 @@ class _Builder:
             return self._instance(kind)
         if kind in (None, nn.Module):
             of_torch = "reduction" in demand.fields  # a loss that is wrapped: the file's own ones wrap others
-            own = None if of_torch else self._namesake(name, demand if kind is None else Demand(["module"]))
-            given = stand_in_for(demand) if own is None else None
-            if given is not None:
+            asked = demand if kind is None else Demand(["module"])
+            own = None if of_torch else part_class(self.kind, name, asked, self.module)
+            if own is None and (given := stand_in_for(demand)) is not None:
                 return BuiltSpec(given.text, UnknownError, make=given.make, guessed=True)
             if (module := own or kind) is not None:
                 return self._module(module)
@@ -398,7 +399,7 @@ class _Builder:
         if (kind is None and (asked or (called_so and "mapping" not in demand.roles))) or (table and demand.fields):
             return self._options(demand, kind)
         if kind in (None, dict) and "mapping" in demand.roles and not is_module:
-            written = self.files.fitting(demand)
+            written = self.files.fitting(demand) or whole_options_for(demand, self.files)
             return self._written_in(written, dict) if written is not None else None
         return None
 
@@ -412,7 +413,7 @@ class _Builder:
         if not demand.fields.keys() <= options.keys():
             if (written := self.files.fitting(demand)) is not None:
                 return self._written_in(written, kind)
-            scripted = options_for(demand, self.files.path, self.files.root)
+            scripted = options_for(demand, self.files)
             if scripted is not None and len(demand.fields.keys() & options.keys()) < scripted.covered(demand):
                 self.files.used = scripted
                 return replace(self._fields(demand, scripted.values, kind), guessed=True)
@@ -430,7 +431,7 @@ class _Builder:
         """A configuration of an unknown class: its fields as options of the file's command line, or by their names."""
         known = {name: value for name, value in known.items() if not demand.asks_of(name).refutes(value)}
         fields = {
-            name: self._field(name, inner, known) if name not in known else known[name]
+            name: self._field(name, inner, known) if name not in known else self._completed(known[name], inner)
             for name, inner in demand.fields.items()
         }
         shape = kind or GuessedConfiguration
@@ -441,6 +442,12 @@ class _Builder:
             make=lambda: shape({**known, **{name: fresh(value) for name, value in fields.items()}}),
             guessed=not fields or not fields.keys() <= known.keys(),
         )
+
+    def _completed(self, value: Any, demand: Demand) -> Any:
+        """A table that somebody wrote down, with what else is asked of it."""
+        known = vars(value) if isinstance(value, ConfigurationTable) else demand.fields
+        more = {name: self._field(name, inner, {}) for name, inner in demand.fields.items() if name not in known}
+        return ConfigurationTable(**known, **more) if more else value
 
     def _field(self, name: str, demand: Demand, known: Mapping[str, Any]) -> Any:
         """A field that nobody wrote down: by what the code asks of it, another configuration perhaps.
@@ -460,10 +467,6 @@ class _Builder:
         value = constructor_value(name, "", {}, self.alternative, demand)
         is_module = isinstance(value, type) and issubclass(value, nn.Module) and "factory" not in demand.roles
         return SymbolicValue(value) if is_module else value
-
-    def _namesake(self, name: str, demand: Demand) -> type[nn.Module] | None:
-        """The class of the file that an argument is called after, or that does what is asked of it."""
-        return part_class(self.kind, name, demand, self.module)
 
     def _module(self, kind: type[nn.Module]) -> ConstantSpec:
         """A module as an argument: as the file builds one, or by the same rules; not too deep."""

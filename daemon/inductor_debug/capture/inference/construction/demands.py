@@ -180,6 +180,8 @@ class _Reader:
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
             if isinstance(key, str):
                 return owner.of(key)
+            if isinstance(node.slice, ast.Slice):  # a part of a list or a text is asked for the same
+                return owner
             return owner.each() if isinstance(node.slice, ast.Name) else None
         if isinstance(node, ast.Call) and read.name_of(node.func) in _KEEP_ITEMS and len(node.args) == 1:
             return self.demand(node.args[0])

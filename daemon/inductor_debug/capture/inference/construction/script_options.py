@@ -10,56 +10,88 @@ from __future__ import annotations
 import ast
 import functools
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
+from inductor_debug.capture.inference.construction.configuration_files import (
+    ConfigurationFiles,
+    WrittenConfiguration,
+    fields_asked,
+)
 from inductor_debug.capture.inference.construction.demand import Demand
+from inductor_debug.capture.inference.construction.invention import constructor_value
 from inductor_debug.capture.inference.construction.project_files import files_of, names_of, text_of_file
+from inductor_debug.capture.inference.values.built_tables import tables_built_in
 from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import Follower
 from inductor_debug.capture.inference.values.symbolic_values import is_known
 
 _MARKERS = ("add_argument(", "DEFINE_", ".option(")
+_BUILDS = re.compile(r"^\s*\w+(\.\w+)+ *= *\S", re.MULTILINE)
 _SECONDS = 0.3
 _FEWEST_FIELDS = 2
 """One name alone is in too many scripts to mean anything."""
+_NEARLY_ALL = 0.8
 _FEWEST_WRITTEN = 3
 """Two may be the arguments of any call."""
 
 
-def options_for(demand: Demand, path: str, root: str) -> WrittenConfiguration | None:
+def options_for(demand: Demand, files: ConfigurationFiles) -> WrittenConfiguration | None:
     """What the script with most of the fields gives, of equal ones the nearest; None where none has half of them.
 
     Args:
         demand: what a class asks of the argument.
-        path: the file of the class.
-        root: the folder whose scripts are looked at.
+        files: those around the file of the class; one of them may be laid over what code builds.
     """
     found: list[WrittenConfiguration] = []
-    for script, options in _scripts(root):
+    for script, options in _scripts(files.root):
         known = {name: value for name, value in options.items() if _serves(value, demand.fields.get(name))}
-        shown = os.path.relpath(script, root).replace(os.sep, "/")
+        shown = os.path.relpath(script, files.root).replace(os.sep, "/")
         found.append(WrittenConfiguration(script, f"the options of {shown}", known))
-    found += _tables_with(demand, root)
-    enough = [item for item in found if item.covered(demand) >= max(_FEWEST_FIELDS, len(demand.fields) / 2)]
-    return max(enough, key=lambda item: (item.covered(demand), _nearness(item.path, path)), default=None)
+    found += _tables_with(demand, files)
+    enough = [item for item in found if item.covered(demand) >= max(_FEWEST_FIELDS, fields_asked(demand) / 2)]
+    own = os.path.splitext(os.path.basename(files.path))[0]
+
+    def likeness(item: WrittenConfiguration) -> tuple[int, bool, int]:
+        named = own in os.path.relpath(item.path, files.root)
+        return item.covered(demand), named, _nearness(item.path, files.path)
+
+    return max(enough, key=likeness, default=None)
 
 
-def _tables_with(demand: Demand, root: str) -> Iterator[WrittenConfiguration]:
+def whole_options_for(demand: Demand, files: ConfigurationFiles) -> WrittenConfiguration | None:
+    """The same for what must be a dict, where it has nearly all fields: other methods may set one of their own."""
+    found = options_for(demand, files)
+    if found is None or found.covered(demand) < _NEARLY_ALL * fields_asked(demand):
+        return None
+    missing = {name: inner for name, inner in demand.fields.items() if name not in found.values}
+    more = {name: constructor_value(name, "", {}, 0, inner) for name, inner in missing.items()}
+    files.used = replace(found, values={**found.values, **more})
+    return files.used
+
+
+def _tables_with(demand: Demand, files: ConfigurationFiles) -> Iterator[WrittenConfiguration]:
     """What files of a project name with at least half of the fields; bounded in processor time whatever the load."""
-    deadline, enough = time.process_time() + _SECONDS, max(_FEWEST_WRITTEN, len(demand.fields) / 2)
-    for file in files_of(root) if len(demand.fields) >= _FEWEST_WRITTEN else ():
+    deadline, asked = time.process_time() + _SECONDS, fields_asked(demand)
+    enough = max(_FEWEST_WRITTEN, asked / 2)
+    for file in files_of(files.root) if asked >= _FEWEST_WRITTEN else ():
         if time.process_time() > deadline:
             return
         text = text_of_file(file)
-        if sum(name in text for name in demand.fields) < enough:
+        if sum(name in text for name in demand.fields) < len(demand.fields) / 2:
             continue
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             continue
+        shown = os.path.relpath(file, files.root).replace(os.sep, "/")
+        for table in tables_built_in(tree, names_of(tree, file, files.root)) if _BUILDS.search(text) else ():
+            whole = files.laid_over(WrittenConfiguration(file, shown, table), demand)
+            if whole.covered(demand) >= enough:
+                yield whole
         for written in map(_written_in, ast.walk(tree)):
             if len(demand.fields.keys() & written.keys()) >= enough:
                 follower = Follower(names_of(tree), {})
@@ -69,7 +101,7 @@ def _tables_with(demand: Demand, root: str) -> Iterator[WrittenConfiguration]:
                     for name, value in values.items()
                     if is_known(value) and _serves(value, demand.fields.get(name))
                 }
-                yield WrittenConfiguration(file, os.path.relpath(file, root).replace(os.sep, "/"), known)
+                yield WrittenConfiguration(file, shown, known)
 
 
 def _written_in(node: ast.AST) -> dict[str, ast.expr]:

@@ -23,6 +23,11 @@ class LaterModule(ModuleType):
         """What the module holds; nothing where it cannot be imported."""
         return _held_by(self.__name__)
 
+    def called(self) -> Any:
+        """What is called by this name where that is no module: a class or a function of the one around it."""
+        around, _, name = self.__name__.rpartition(".")
+        return _held_by(around).get(name, self) if around else self
+
 
 def later(name: str) -> LaterModule | None:
     """What stands for the installed module `name`; None where no installed library has one that is called so."""

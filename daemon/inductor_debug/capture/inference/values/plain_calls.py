@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from inductor_debug.capture.inference.values.later_modules import LaterModule
 from inductor_debug.capture.inference.values.plain_values import Names, PlainValues
 from inductor_debug.capture.inference.values.pure_calls import (
     METHODS,
@@ -90,6 +91,8 @@ class PlainCalls(PlainValues):
 
     def called(self, function: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call) -> Any:
         """What a call gives, by what is known of the function."""
+        if isinstance(function, LaterModule):
+            function = function.called()
         if function in _COPIES and len(args) == 1:
             return own_copy(args[0])
         if function is getattr and len(args) > 1 and type(args[1]) is str:

@@ -1,0 +1,88 @@
+"""Configurations that Python code builds attribute by attribute: `config.model = ConfigDict(); config.model.nf = 128`.
+
+A function that takes nothing and gives such a table (`get_config()`), and names of a file that such tables stand for
+(`_C = CfgNode()`), are followed by their text. Nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from torch import nn
+
+from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
+from inductor_debug.capture.inference.values.plain_values import Names
+from inductor_debug.capture.inference.values.symbolic_values import (
+    ConfigurationTable,
+    SymbolicValue,
+    is_known,
+)
+from inductor_debug.capture.runtime import foreign
+
+_DEEPEST = 6
+
+
+def tables_built_in(tree: ast.Module, names: Names) -> Iterator[dict[str, Any]]:
+    """The tables that a file builds, each with the fields that are known; `names` are what its names stand for."""
+    follower = Follower(names, {})
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(isinstance(target, ast.Attribute) for target in node.targets):
+            follower.simple(node, names)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not _required(node.args):
+            yield from _fields_of(_given_by(follower, FollowedFunction(node)))
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            yield from _fields_of(names.get(node.targets[0].id))
+
+
+def _required(arguments: ast.arguments) -> bool:
+    """Whether a function cannot be called without arguments."""
+    positional = len(arguments.posonlyargs) + len(arguments.args)
+    return positional > len(arguments.defaults) or None in arguments.kw_defaults
+
+
+def _given_by(follower: Follower, function: FollowedFunction) -> Any:
+    """What a function gives, even if not all of it is known."""
+    names = follower.bound(function.node, [], {})
+    found: list[Any] = []
+    inner = Follower({**follower.namespace, **names}, {}, budget=follower.budget)
+    try:
+        for node in function.node.body:
+            if isinstance(node, ast.Return) and node.value is not None:
+                found.append(inner.or_unknown(node.value, names))
+                break
+            inner.run([node], names)
+    except Exception:  # whatever following comes upon in a function that is no such table's
+        return None
+    return found[0] if found else None
+
+
+def _fields_of(value: Any) -> Iterator[dict[str, Any]]:
+    table = as_table(value, 0)
+    if isinstance(table, ConfigurationTable) and vars(table):
+        yield vars(table)
+
+
+def as_table(value: Any, depth: int) -> Any:
+    """A table with all known fields where attributes were set on something; any other value as it is."""
+    if isinstance(value, SymbolicValue) and _is_open(value) and depth < _DEEPEST:
+        items = {**value.kwargs, **value.attributes}
+        if value.args and type(value.args[0]) is dict:
+            items = {**value.args[0], **items}
+    elif isinstance(value, SimpleNamespace) and depth < _DEEPEST:
+        items = vars(value)
+    else:
+        return value
+    parts = {name: as_table(item, depth + 1) for name, item in items.items()}
+    return ConfigurationTable(**{name: item for name, item in parts.items() if is_known(item)})
+
+
+def _is_open(value: SymbolicValue) -> bool:
+    """Whether it is of a class that only holds what it is told to: a table, no model and no other object."""
+    kind = value.kind
+    if not foreign.is_a(kind, type) or issubclass(kind, nn.Module):
+        return False
+    return bool(value.attributes) or issubclass(kind, dict)
