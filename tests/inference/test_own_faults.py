@@ -35,6 +35,30 @@ FAULTS = {
         "super()._check_input_dim(",
         "torch leaves `_check_input_dim` to subclasses",
     ),
+    "a name of NumPy's is gone": (
+        """
+        import numpy as np
+        def float(value):
+            return value
+        class Warm(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.steps = nn.Linear(8, 8), 0
+            def forward(self, x):
+                return self.layer(x) * np.float(1 / (1 + np.exp(-self.steps)))
+        """,
+        "np.float(",
+        "module 'numpy' has no attribute 'float'",
+    ),
+    "a parameter that torch wants by now is not given": (
+        """
+        class Spectrum(nn.Module):
+            def forward(self, sound, other):
+                return torch.stft(sound - other, 64, window=torch.hann_window(64)).pow(2).sum(-1)
+        """,
+        "torch.stft(",
+        "stft requires the return_complex parameter be given",
+    ),
     "a recurrent layer is given another precision": (
         """
         class Tagger(nn.Module):

@@ -14,6 +14,7 @@ from typing import Any
 from torch import nn
 
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.loading import is_installed, is_standard
 
 _OWN = __name__.partition(".")[0] + "."
 
@@ -21,7 +22,7 @@ _OWN = __name__.partition(".")[0] + "."
 def is_users(frame: FrameType) -> bool:
     """Whether a frame runs code of the user's, neither a library's nor ours."""
     own, path = str(frame.f_globals.get("__name__")).startswith(_OWN), frame.f_code.co_filename
-    return not own and "site-packages" not in path and not path.startswith("<frozen ")
+    return not (own or is_installed(path) or is_standard(path) or path.startswith("<frozen "))
 
 
 def users_steps(error: BaseException) -> list[TracebackType]:

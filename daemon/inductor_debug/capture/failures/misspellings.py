@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import difflib
+import sys
 from dataclasses import replace
 from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
@@ -20,8 +21,25 @@ _READ = 0.15
 """How much less alike a name counts that the code reads elsewhere: one that is set and never read is rather meant."""
 
 
+def asked_of_module(error: BaseException) -> tuple[ModuleType, str] | None:
+    """The module and the name of an `AttributeError` that leaves them out, as it says itself what is meant.
+
+    So NumPy says that `np.float` is gone, and what to use in its place.
+    """
+    frame = _innermost(error.__traceback__)
+    if not isinstance(error, AttributeError) or error.name or frame is None or frame.f_code.co_name != "__getattr__":
+        return None
+    module = sys.modules.get(str(frame.f_globals.get("__name__")))
+    name = frame.f_locals.get(frame.f_code.co_varnames[0]) if frame.f_code.co_argcount == 1 else None
+    if module is None or vars(module) is not frame.f_globals or not isinstance(name, str):
+        return None
+    return module, name
+
+
 def unknown_name(error: BaseException) -> UnknownName | None:
     """What an exception says of a missing name; None of any other exception."""
+    if (asked := asked_of_module(error)) is not None:
+        return UnknownName(asked[1], _title(asked[0]))
     name = getattr(error, "name", None)
     if not isinstance(name, str) or not name:
         return None

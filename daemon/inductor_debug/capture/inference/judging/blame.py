@@ -25,6 +25,7 @@ from inductor_debug.capture.failures.attributes.missing import known_elsewhere
 from inductor_debug.capture.failures.attributes.setting import is_among
 from inductor_debug.capture.failures.failed_statement import last_frame, statement_at
 from inductor_debug.capture.failures.fractional_sizes import refused_division
+from inductor_debug.capture.failures.misspellings import asked_of_module
 from inductor_debug.capture.inference.construction.project_files import converts_elsewhere
 from inductor_debug.capture.inference.judging.doubts import is_computed
 from inductor_debug.capture.inference.judging.misplaced_names import (
@@ -36,6 +37,8 @@ from inductor_debug.capture.inference.judging.misplaced_numbers import misplaced
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import user_frames
 from inductor_debug.capture.inference.specs.specs import Guess, TensorSpec
+from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.loading import is_installed
 from inductor_debug.capture.tensors.fake_mode import left_open
 
 _ALIKE = 0.75
@@ -182,7 +185,7 @@ def _has_method(kind: type, code: CodeType) -> bool:
 
 def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invented: bool, ours: bool) -> bool:
     """Whether an object of the user's, or of a library's, has no such attribute and nobody gives it one."""
-    name, owner = error.name, error.obj
+    owner, name = asked_of_module(error) or (error.obj, error.name)
     if not name:
         return False
     if isinstance(owner, nn.Module):
@@ -197,7 +200,8 @@ def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invent
             return False
         return bool(difflib.get_close_matches(name, dir(torch.Tensor), n=1, cutoff=_ALIKE))
     if isinstance(owner, ModuleType | type):
-        return not is_among(name, names.attributes.from_outside.others) and name not in names.later
+        own = not is_installed(foreign.file_of(owner) or "") if isinstance(owner, ModuleType) else True
+        return not is_among(name, names.attributes.from_outside.others) and not (own and name in names.later)
     if not plain or invented:
         return False
     return type(owner) in (tuple, list, dict, torch.Size, FunctionType) or (

@@ -85,6 +85,8 @@ def coincidences(
         plan: knows which sizes of several arguments the text calls by one name; such arguments are one source.
     """
     result: dict[object, Remark] = {}
+    if not _are_of_one_batch(found.guess):
+        return []  # what was made to agree by chance says nothing of other sizes
     declared = declared_by(trials.subject, given)
     for fixed in _fixed(found):
         others = _others(fixed.size, trials)
@@ -110,6 +112,13 @@ def coincidences(
                 result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
                 break
     return list(result.values())
+
+
+def _are_of_one_batch(guess: Guess) -> bool:
+    """Whether all inputs that are tensors of numbers have as many examples."""
+    sizes = guess.size_of()
+    shapes = [spec.shape(sizes) for _, spec in guess.tensors() if spec.dtype.startswith("float")]
+    return len({shape[0] for shape in shapes if len(shape) > 1}) <= 1
 
 
 def _fixed(found: Found) -> Iterator[_Fixed]:

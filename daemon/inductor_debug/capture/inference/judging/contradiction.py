@@ -71,6 +71,8 @@ def judged(trials: Trials, plan: CallPlan, best: TrialOutcome, *, precision_know
         best: the failure of the call that came furthest.
         precision_known: whether the model has the precision that its code gives it; else no dtype is blamed.
     """
+    if best.raised.about_few_examples:
+        return Judgement()
     deadline = time.process_time() + _SECONDS
     for _ in range(_RESTARTS):
         case = _Case(trials, plan, best, deadline)

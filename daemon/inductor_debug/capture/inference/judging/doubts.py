@@ -65,7 +65,8 @@ def speaks_of_unset(error: BaseException, inputs: Iterable[torch.Tensor]) -> boo
     statement = statement_at(frame, line) if frame is not None else None
     if frame is None or statement is None:
         return True
-    own = frozenset(map(id, inputs)) if Raised.by(error).about_tensors else frozenset()
+    raised = Raised.by(error)
+    own = frozenset(map(id, inputs)) if raised.about_tensors or raised.about_methods else frozenset()
     return any(
         (_is_unset(value) and not _is_none_here(node, value, frame, line)) or id(value) in own
         for node, value in _values(statement, frame)

@@ -24,6 +24,7 @@ from inductor_debug.capture.inference.specs.spec_changes import (
 )
 from inductor_debug.capture.inference.specs.specs import (
     ConstantSpec,
+    Dimension,
     Guess,
     MappingSpec,
     ObjectSpec,
@@ -38,6 +39,8 @@ _FACTORS = (2, 3, 5)
 _MOST_SHIFTED = 4
 _USUAL_SIDES = {4: 256, 5: 64}
 """The least of a side of an image and of a volume, by their rank."""
+_UPRIGHT = ((128, 64), (256, 128))
+"""How high and wide pictures of people are."""
 _SIMPLE = (bool, int, float, str, type(None))
 
 
@@ -103,7 +106,8 @@ def _other_sizes(guess: Guess) -> Iterator[Guess]:
     for name, spec in dict.fromkeys(guess.tensors()):
         for position, dim in enumerate(spec.dims):
             size = dim if isinstance(dim, int) else sizes[dim]
-            for other in (size * 2, size + 1):
+            # What code goes through by its own size may have parts for fewer.
+            for other in (size * 2, size + 1, *((1, 2) if position and size > 2 else ())):
                 yield resized_alone(guess, name, spec, position, other)
     for size in {dim for _, spec in guess.tensors() for dim in spec.dims if isinstance(dim, int) and dim > 1}:
         for other in (size * 2, size + 1):
@@ -116,13 +120,22 @@ def _with_usual_sides(guess: Guess) -> Iterator[Guess]:
     What halves a side five times makes the same of all that are small.
     """
     sizes, changed = guess.size_of(), guess
+    larger: dict[tuple[int, ...], tuple[Dimension, ...]] = {}
     for name, spec in dict.fromkeys(guess.tensors()):
         usual, shape = _USUAL_SIDES.get(len(spec.dims), 0), spec.shape(sizes)
         if usual and min(shape[2:]) < usual:
-            dims = (*spec.dims[:2], *(max(size, usual) for size in shape[2:]))
-            changed = replaced(changed, name, spec, replace(spec, dims=dims))
+            larger[shape] = (*spec.dims[:2], *(max(size, usual) for size in shape[2:]))
+            changed = replaced(changed, name, spec, replace(spec, dims=larger[shape]))
+    # What only had the last sizes of an image was broadcast to it.
+    for name, spec in dict.fromkeys(guess.tensors()):
+        whole = next((dims for shape, dims in larger.items() if spec.shape(sizes) == shape[-len(spec.dims) :]), None)
+        if whole is not None and len(spec.dims) < len(whole):
+            changed = replaced(changed, name, spec, replace(spec, dims=whole))
     if changed != guess:
         yield changed
+    sides = {"H", "W"} & set(guess.used_sizes())
+    for height, width in _UPRIGHT if len(sides) > 1 else ():
+        yield guess.with_sizes(H=height, W=width)
 
 
 def _beside(spec: TensorSpec) -> Iterator[tuple[str, str]]:

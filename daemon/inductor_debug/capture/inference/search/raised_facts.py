@@ -24,6 +24,11 @@ _UNPACK = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)
 _BESIDE = re.compile(
     r"must match except in dimension \d+\. Expected (?:size )?(\d+)(?: in dimension \d+)? but got (?:size )?(\d+)"
 )
+_PADDED = re.compile(
+    r"[Pp]adding size should be less than .* padding \((\d+), \d+\) at dimension (\d+)"
+    r" of input (?:torch\.Size\()?\[([\d, ]+)\]"
+)
+_OUT_OF_RANGE = re.compile(r"IndexError: index (\d+) is out of range")
 _VOLUMES = re.compile(r"shape '\[([\d, -]+)\]' is invalid for input of size (\d+)")
 _VIEW = re.compile(r"shape '\[-1, (\d+)\]' is invalid for input of size")
 _BATCHED_VIEW = re.compile(r"shape '\[-?\d+((?:, \d+)+)\]' is invalid for input of size")
@@ -40,7 +45,9 @@ _WRONG_CALL = re.compile(
     r"(?:missing \d+ required|takes (?:\d+|from)|got (?:an unexpected|multiple values|some positional))"
 )
 _WRONG_SUPER = re.compile(r"TypeError: super\(type, obj\): obj .*must be an instance or subtype of type")
-_REMOVED = re.compile(r"RuntimeError: (This function .*\bremoved\b|Legacy autograd function\b)")
+_REMOVED = re.compile(
+    r"RuntimeError: (This function .*\bremoved\b|Legacy autograd function\b|\w+ requires the \w+ parameter be given\b)"
+)
 _WANTS_MAPPING = re.compile(r"has no attribute '(items|keys)'|string indices")
 _WANTS_SEQUENCE = re.compile(
     r"must be (a )?tuple|cannot be unpacked|not iterable|'tuple' object|'list' object|list of|tuple of|as element"
@@ -145,6 +152,16 @@ class Raised:
         return "None" in self.text
 
     @property
+    def about_few_examples(self) -> bool:
+        """Whether a layer that is trained on several examples was given one: how many there are, values may decide."""
+        return "Expected more than 1 value per channel" in self.text
+
+    @property
+    def about_methods(self) -> bool:
+        """Whether a method was used as a value: `image.size[0]` of what is no picture, but a tensor."""
+        return "builtin_function_or_method' object is not" in self.text
+
+    @property
     def about_tensors(self) -> bool:
         """Whether tensors are spoken of."""
         return "ensor" in self.text
@@ -167,7 +184,7 @@ class Raised:
 
     @property
     def is_removed(self) -> bool:
-        """Whether a function of torch's does nothing any more but say so, or a way to write one is no longer run."""
+        """Whether a function of torch's does nothing any more but say so, or not as the code calls it."""
         return _REMOVED.match(self.text) is not None
 
     @property
@@ -216,6 +233,18 @@ class Raised:
         """How many values fewer something had than it was to be unpacked into; negative where it had more."""
         match = _UNPACK.search(self.text)
         return int(match[1]) - int(match[2]) if match is not None and match[2] else 0
+
+    @property
+    def parts_there_are(self) -> int | None:
+        """How many parts something has of which one more was asked for: three, where `index 3 is out of range`."""
+        count = _first(_OUT_OF_RANGE, self.text)
+        return None if count is None else int(count)
+
+    @property
+    def padded_size(self) -> tuple[int, int] | None:
+        """By how much a tensor was to be padded with what it has, and the size along it that does not suffice."""
+        match = _PADDED.search(self.text)
+        return None if match is None else (int(match[1]), int(match[3].split(",")[int(match[2])]))
 
     @property
     def joined_sizes(self) -> tuple[int, int] | None:
