@@ -700,6 +700,35 @@ HEALTHY = {
             depth = len(self._modules) + 2
             return self.last(features[-1]).mean((2, 3)) + self.fine(features[-depth]).mean((2, 3))
     """,
+    "a picture is no tensor": """
+        def forward(self, image, label):
+            left = image.size[0] - 16
+            return image.crop((left, 0, left + 16, 16)), label
+    """,
+    "columns are gone through, as many as there are parts": """
+        def __init__(self):
+            super().__init__()
+            self.tables = nn.ModuleList(nn.Embedding(rows, 8) for rows in (5, 6, 2))
+        def forward(self, features, mask=None):
+            return sum(self.tables[column](features[:, column] % 2) for column in range(features.shape[1]))
+    """,
+    "pictures of people are twice as high as wide": """
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Sequential(*(nn.Conv2d(3 if not n else 8, 8, 4, 2, 1) for n in range(6)))
+            self.head = nn.Linear(64, 3)
+        def forward(self, x):
+            return self.head(self.conv(x).flatten(1))
+    """,
+    "what is left of a graph may be one": """
+        def __init__(self):
+            super().__init__()
+            self.layer, self.norm = nn.Linear(8, 8), nn.BatchNorm1d(8)
+        def forward(self, x, graph):
+            graphs = int(graph.max()) + 1
+            pooled = torch.zeros(graphs, 8).index_add(0, graph, self.layer(x))
+            return self.norm(pooled)
+    """,
     "one input is shorter than the other": """
         def __init__(self):
             super().__init__()

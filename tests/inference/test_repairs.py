@@ -427,6 +427,70 @@ CALLS = {
 }
 
 
+class Seasonal(nn.Module):
+    """Of its input one layer says how many steps it has, another how many features; the forecast has as many."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps, self.features = nn.Conv1d(24, 1, 3, padding=1), nn.Linear(7, 8)
+
+    def forward(self, history: Any, forecast: Any) -> Any:
+        joined = torch.cat((history[:, -12:, :], torch.zeros_like(forecast[:, -8:, :])), dim=1)
+        return self.steps(history).mean() + self.features(history).mean() + joined.mean()
+
+
+class Styled(nn.Module):
+    """Has weights for the channels of one image, as its style says: it takes no two."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.style = nn.Conv2d(3, 8, 3), nn.Linear(8, 8)
+
+    def forward(self, image: Any) -> Any:
+        x = self.layer(image)
+        weights = self.style(x.mean((0, 2, 3)))
+        return torch.nn.functional.batch_norm(x.view(1, -1, *x.shape[2:]), None, None, weights, None, training=True)
+
+
+class Masked(nn.Module):
+    """Multiplies an image with its mask before anything says what an image is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 3)
+
+    def forward(self, input: Any, holes: Any) -> Any:
+        return self.layer(input * holes) / self.layer(holes)
+
+
+class Flattened(nn.Module):
+    """Flattens images of a size that a number alone says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 3, padding=1)
+
+    def forward(self, image: Any) -> Any:
+        x = torch.nn.functional.max_pool2d(self.layer(image), 2)
+        return x.view(x.size(0), 1600)
+
+
+class Echoed(nn.Module):
+    """Pads a sound with what it has on both sides."""
+
+    def forward(self, sound: Any, echo: Any) -> Any:
+        return torch.nn.functional.pad((sound - echo).unsqueeze(1), (60, 60), mode="reflect")
+
+
+CALLS |= {
+    Seasonal: "history f32[2, 24, 7], forecast f32[2, 16, 7]",
+    Styled: "image f32[1, 3, 64, 96]",
+    Masked: "input f32[2, 3, 64, 96], holes f32[2, 3, 64, 96]",
+    Flattened: "image f32[2, 3, 40, 40]",
+    Echoed: "sound f32[2, 240], echo f32[2, 240]",
+}
+
+
 @pytest.mark.parametrize("kind", CALLS, ids=lambda kind: kind.__name__)
 def test_the_call_is_found(kind: type[nn.Module]) -> None:
     trials = Trials(kind)

@@ -33,6 +33,7 @@ from inductor_debug.capture.inference.judging.defaults import because, unusable_
 from inductor_debug.capture.inference.judging.own_dtypes import mixing_own_dtypes
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import NotInferableError, refuse_headless, why_not_found
+from inductor_debug.capture.inference.search import input_search
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
 from inductor_debug.capture.inference.search.input_search import MOST_RUNS, NotFound, search, settling_ends
@@ -260,7 +261,7 @@ class Inference:
         if outcome.error is None and not (
             watch.mixed and self.precision_known and trials.mixes_dtypes(kept.found.traced)
         ):
-            return self._answered(kept.way, way, self._freed(kept.found, trials), trials, kept.since)
+            return self._answered(kept.way, way, input_search.freed(trials, kept.found), trials, kept.since)
         raised = outcome.error
         if raised is not None and (isinstance(raised, SideEffectError) or is_limitation(raised)):
             return None
@@ -268,7 +269,7 @@ class Inference:
         by_chance = raised is not None and trials.run(kept.found.guess).error is None
         guess = kept.found.traced if by_chance else kept.found.guess
         last_ran = None if raised is None or self._is_evident(way, outcome) else kept.found
-        found, blame = Found(guess, frozenset(), guess), Blame(proven=True)
+        found, blame = Found.only(guess), Blame(proven=True)
         return InferredCall(kept.way, found, blame, kept.since, changes=kept.changes, last_ran=last_ran)
 
     def _repeat(self, known: InferredCall) -> Any:
@@ -365,22 +366,24 @@ class Inference:
         if isinstance(found, NotFound):
             refuse_headless(takes_itself_for_input(found.error) if found.error is not None else None)
             judgement = self._judgement(trials, way, found)
-            if judgement.runs is None:
-                if judgement.blamed is None or not (found.evident or self._is_sure(judgement, way, blamed)):
-                    return None
-                guess = judgement.blamed.guess
-                certain = judgement.blamed.error is not None and raises_always(judgement.blamed.error)
-                proven = certain or not (way.construction.invented or judgement.because)
-                blame = Blame(proven, because=judgement.because)
-                return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
-            found = settled(trials, judgement.runs, settling_ends())
+            sure = judgement.runs is None and (found.evident or self._is_sure(judgement, way, blamed))
+            at_fault = judgement.blamed if sure else None
+            runs = judgement.runs or (input_search.of_a_batch_of_one(trials, found.best) if at_fault is None else None)
+            if at_fault is not None:
+                certain = at_fault.error is not None and raises_always(at_fault.error)
+                blame = Blame(
+                    certain or not (way.construction.invented or judgement.because), because=judgement.because
+                )
+                return InferredCall(number, Found.only(at_fault.guess), blame, changes=way.changes)
+            if runs is None:
+                return None
+            found = settled(trials, runs, settling_ends())
         avoided = self._avoided(trials, way, found.guess)
         if isinstance(avoided, Found):
             found = avoided
         elif avoided is not None:
-            guess = avoided.outcome.guess
             blame = Blame(False, signature_of(found.guess, self._names(found)), avoided.because)
-            return InferredCall(number, Found(guess, frozenset(), guess), blame, changes=way.changes)
+            return InferredCall(number, Found.only(avoided.outcome.guess), blame, changes=way.changes)
         return self._answered(number, way, found, trials)
 
     def _avoided(self, trials: Trials, way: Way, guess: Guess) -> AvoidedFailure | Found | None:
@@ -394,12 +397,6 @@ class Inference:
                 return avoided_failure(trials, plan, guess, search, precision_known=self.precision_known)
         except (TooLongError, NoSignatureError):
             return None
-
-    def _freed(self, found: Found, trials: Trials) -> Found:
-        """A kept call that runs, with the sizes that are free by now: an edit may have freed some."""
-        if found.free.issuperset(found.guess.used_sizes()):
-            return found
-        return settled(trials, found.guess, settling_ends())
 
     def _answered(self, number: int, way: Way, found: Found, trials: Trials, since: str = "") -> InferredCall:
         plan = functools.partial(self._plan, trials.subject, way)

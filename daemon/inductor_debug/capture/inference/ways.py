@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +32,7 @@ from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.surroundings import InferenceSubject, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most
+from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_fake
 from inductor_debug.source.notebooks.reading import line_in_words
 
@@ -191,6 +193,16 @@ def built_within(build: Callable[[], Any], seconds: float) -> Any:
     except SideEffectError as error:
         raise NotInferableError(f"its constructor touches the world: {error}") from None
     except (Exception, SystemExit) as error:
-        frames = user_frames(error)
-        where = f" in {line_in_words(frames[-1][0], frames[-1][1] - 1)}" if frames else ""
+        where, refused = _where(user_frames(error)), refusal_of(error)
+        if refused is not None:
+            raise NotInferableError(f"its constructor was stopped{where}: {refused}") from error
         raise NotInferableError(f"its constructor raised {describe(error).rstrip('.')}{where}") from error
+
+
+def _where(frames: list[tuple[str, int, int]]) -> str:
+    """` in line 12`, or ` in line 12 of parts.py` where another file than the outermost frame's raised; else empty."""
+    if not frames:
+        return ""
+    file, line, _ = frames[-1]
+    of = "" if file == frames[0][0] else f" of {os.path.basename(file)}"
+    return f" in {line_in_words(file, line - 1)}{of}"

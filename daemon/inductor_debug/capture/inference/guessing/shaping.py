@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from inductor_debug.capture.inference.specs.call_plan import GENERIC
@@ -22,7 +23,24 @@ def ordered(usage: Usage, by_name: list[TensorSpec]) -> list[TensorSpec]:
         return sum(rank not in ranks for ranks in usage.accepted), rank not in likely
 
     fitting = sorted((spec for spec in usage.specs if fits(spec, usage)), key=order)
-    return [*fitting, *(spec for spec in usage.specs if spec not in fitting)]
+    return [*_agreed(fitting), *fitting, *(spec for spec in usage.specs if spec not in fitting)]
+
+
+def _agreed(specs: list[TensorSpec]) -> list[TensorSpec]:
+    """What most of those that take a tensor say of each dimension, where no single one says as much.
+
+    A convolution over time wants so many steps, and a linear layer so many features: the tensor that both are given
+    has both.
+    """
+    alike = [spec for spec in specs if len(spec.dims) == len(specs[0].dims) and spec.dtype == specs[0].dtype]
+    dims: list[Dimension] = []
+    for index, first in enumerate(specs[0].dims if specs else ()):
+        sizes = Counter(size for spec in alike if isinstance(size := spec.dims[index], int))
+        dims.append(sizes.most_common(1)[0][0] if sizes else first)
+    said = sum(isinstance(dim, int) for dim in dims)
+    if all(said > sum(isinstance(dim, int) for dim in spec.dims) for spec in alike):
+        return [replace(specs[0], dims=tuple(dims))] if specs else []
+    return []
 
 
 def fits(spec: TensorSpec, usage: Usage) -> bool:

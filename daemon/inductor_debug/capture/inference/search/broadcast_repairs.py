@@ -68,6 +68,17 @@ def _beside_own(guess: Guess, shape: tuple[int, ...], index: int, size: int) -> 
             yield resized_alone(guess, name, spec, index, have + size - shape[index])
 
 
+def by_partner(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Where two arguments are joined, the size that a layer says of the one is that of the other, too."""
+    wanted, got = outcome.raised.joined_sizes or (0, 0)
+    guess, sizes = outcome.guess, outcome.guess.size_of()
+    for (name, spec), (_, partner) in itertools.permutations(guess.tensors(), 2):
+        if len(spec.dims) == len(partner.dims):
+            for index, (dim, other) in enumerate(zip(spec.dims, partner.dims, strict=True)):
+                if isinstance(dim, str) and isinstance(other, int) and {wanted, got} == {sizes[dim], other}:
+                    yield resized_alone(guess, name, spec, index, other)
+
+
 def by_missing_dimension(outcome: TrialOutcome) -> Iterator[Guess]:
     """Where `[2, 512]` meets `[2, 96, 512]`, what came of an argument lacks the dimension that another one has."""
     guess = outcome.guess

@@ -35,6 +35,11 @@ class Found:
     free: frozenset[str]
     traced: Guess
 
+    @classmethod
+    def only(cls, guess: Guess) -> Found:
+        """A call none of whose sizes is known to be free."""
+        return cls(guess, frozenset(), guess)
+
 
 def settled(trials: Trials, guess: Guess, deadline: float) -> Found:
     """The call with distinct sizes where that is possible, and its free sizes. Gives up guessing at `deadline`."""

@@ -19,11 +19,12 @@ from inductor_debug.capture.inference.search.broadcast_repairs import (
     by_missing_dimension,
     by_one,
     by_operands,
+    by_partner,
     by_shapes,
 )
 from inductor_debug.capture.inference.search.conflict_repairs import by_conflict
 from inductor_debug.capture.inference.search.library_repairs import by_library
-from inductor_debug.capture.inference.search.refusal_repairs import by_refusal
+from inductor_debug.capture.inference.search.refusal_repairs import by_padding, by_parts, by_refusal
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
@@ -51,6 +52,7 @@ from inductor_debug.capture.inference.specs.specs import (
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 _SQUARES = (28, 32, 64, 224, 96, 128, 16, 48, 84, 256, 8, 36, 40, 20, 56, 112, 160, 192, 227, 299, 384, 512)
+_SHORT_SIDES, _USUAL_SHORT, _NEAREST = (16, 32, 48, 64, 96, 128, 192, 256), 2, 6
 _USUAL_SIDES, _COLOURS = (224, 256), 3
 _USUAL = 4
 """How many of those most images have."""
@@ -69,6 +71,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from by_refusal(outcome, plan)
     yield from by_library(outcome, plan)
     yield from by_operands(outcome)
+    yield from by_partner(outcome)
     yield from _by_fractions(outcome)
     if isinstance(outcome.error, NotImplementedError):
         # What torch does not support for one rank or dtype it may support for another; sizes change nothing about it.
@@ -76,6 +79,8 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
         yield from _other_dtypes(guess)
     yield from _as_arrays(outcome)
     yield from _by_window(outcome)
+    yield from by_padding(outcome)
+    yield from by_parts(outcome)
     yield from _by_pixels(outcome)
     yield from _as_given(outcome)
     yield from _by_one_pixel(outcome)
@@ -189,8 +194,12 @@ def _by_area(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     step = 2 if side < 64 else 8
     near = range(int(side * 0.7) // step * step, int(side * 1.4), step)
     known = dict.fromkeys((*plan.image_sizes, *_SQUARES, *(size for size in near if size >= 8)))
-    for size in sorted(known, key=lambda item: abs(math.log(item / side))):
-        yield outcome.guess.with_sizes(H=size, W=size)
+    squares = [(size, size) for size in sorted(known, key=lambda item: abs(math.log(item / side)))]
+    # People stand upright: images of them are twice as high as wide.
+    shorts = sorted(_SHORT_SIDES, key=lambda item: abs(math.log(2**0.5 * item / side)))[:_USUAL_SHORT]
+    upright = [(2 * short, short) for short in shorts]
+    for height, width in (*squares[:_NEAREST], *upright, *squares[_NEAREST:]):
+        yield outcome.guess.with_sizes(H=height, W=width)
 
 
 def _by_one_pixel(outcome: TrialOutcome) -> Iterator[Guess]:
@@ -239,7 +248,14 @@ def _by_pixels(outcome: TrialOutcome) -> Iterator[Guess]:
     """Images in proportion where a view asks for another number of pixels: `view(-1, 64, 32 * 32)` of 16 by 16."""
     wanted, guess = outcome.raised.elements_of_view, outcome.guess
     arrived = outcome.received[0].shape if outcome.received else ()
-    if wanted is None or len(arrived) != 4 or not {"H", "W"} <= set(guess.used_sizes()):
+    if not {"H", "W"} <= set(guess.used_sizes()):
+        return
+    if (volumes := outcome.raised.volumes_of_view) is not None and all(volumes):
+        side = math.sqrt(guess.size_of()["H"] * guess.size_of()["W"] * volumes[0] / volumes[1])
+        for size in dict.fromkeys((round(side), round(side / 8) * 8)):
+            if 0 < size <= _LARGEST:
+                yield guess.with_sizes(H=size, W=size)
+    if wanted is None or len(arrived) != 4:
         return
     times = (wanted / max(math.prod(arrived[1:]), 1)) ** 0.5
     height, width = (guess.size_of()[name] * times for name in ("H", "W"))

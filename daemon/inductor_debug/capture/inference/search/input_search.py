@@ -36,6 +36,7 @@ _SETTLING_SECONDS = 1.0
 _LEAST_RUNS = 32
 """Trials that are made of a model however long each takes."""
 _BRANCHES = 48
+_BATCH = "B"
 _STANDSTILL = 6
 _DEPARTURE = 24
 """How much later a guess is tried for each argument that is none of those that are certain."""
@@ -155,7 +156,7 @@ def search(
             if queue.takes(further.guess, rank):
                 heapq.heappush(waiting, (rank, 0, next(numbers), further.guess, None))
         behind: TrialOutcome | None = outcome
-        if best is None or outcome.progress > best.progress:
+        if best is None or outcome.progress > best.progress or _says_more(outcome, best):
             behind, best, evident = best, outcome, is_evident(outcome)
             # What torch does not support for one rank or dtype it may support for another.
             runs = min(runs, trials.runs + _RUNS_WHERE_EVIDENT) if evident or unsupported else runs
@@ -176,6 +177,24 @@ def search(
         stuck.update([place] if (place := _place(best, trials.subject)) else [])
     error = best.error if best is not None else None
     return NotFound(error, trials.runs, time.process_time() - started, lasting, best, evident)
+
+
+def freed(trials: Trials, found: Found) -> Found:
+    """A kept call that runs, with the sizes that are free by now: an edit may have freed some."""
+    return found if found.free.issuperset(found.guess.used_sizes()) else settled(trials, found.guess, settling_ends())
+
+
+def of_a_batch_of_one(trials: Trials, best: TrialOutcome | None) -> Guess | None:
+    """The call that came furthest with a batch of one, where it runs so: some code has one image at a time."""
+    if best is None or best.guess.size_of().get(_BATCH, 1) == 1 or _BATCH not in best.guess.used_sizes():
+        return None
+    alone = best.guess.with_sizes(**{_BATCH: 1})
+    return alone if trials.run(alone).error is None else None
+
+
+def _says_more(outcome: TrialOutcome, best: TrialOutcome) -> bool:
+    """Whether a call of equal progress met what the code cannot do at all, and the best one met only a size."""
+    return outcome.progress == best.progress and outcome.raised.is_removed and not best.raised.is_removed
 
 
 def settling_ends() -> float:

@@ -1,4 +1,4 @@
-"""From a condition under which code raised to the guesses that meet it: ranks and sizes, shapes that are to be alike.
+"""From what code or torch asks for where it refuses to the guesses that meet it: ranks, sizes, shapes that are alike.
 
 Where nothing was asked of the inputs (`refusals`) there are none.
 """
@@ -18,6 +18,10 @@ from inductor_debug.capture.inference.specs.spec_changes import (
     shifted,
 )
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, Guess, TensorSpec
+
+_WINDOWS = 4
+"""How much longer a sound is than the half of a window that it is padded with."""
+_LONGEST_SOUND = 100_000
 
 
 def by_refusal(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
@@ -83,3 +87,21 @@ def _measured(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) -> Iter
             if of == name and -len(dims) <= index < len(dims):
                 dims[index] = size
         yield other.with_spec(name, replace(changed, dims=tuple(dims)))
+
+
+def by_parts(outcome: TrialOutcome) -> Iterator[Guess]:
+    """No more columns than there are parts for them: `for i in range(x.shape[1]): self.parts[i](x[:, i])`."""
+    parts, sizes = outcome.raised.parts_there_are or 0, outcome.guess.size_of()
+    for name, spec in outcome.guess.tensors() if parts else ():
+        for position, size in enumerate(spec.shape(sizes)):
+            if position and size > parts:
+                yield resized_alone(outcome.guess, name, spec, position, parts)
+
+
+def by_padding(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Sounds and images that are long enough to be padded with what they have: a window is half of it wide."""
+    padding, got = outcome.raised.padded_size or (0, 0)
+    sizes = outcome.guess.size_of()
+    for name in outcome.guess.used_sizes():
+        if 0 < sizes[name] == got <= padding and _WINDOWS * padding <= _LONGEST_SOUND:
+            yield outcome.guess.with_sizes(**{name: _WINDOWS * padding})

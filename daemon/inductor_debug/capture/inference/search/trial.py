@@ -192,6 +192,10 @@ class Trials:
                 call(subject, guess)
         except (Exception, SystemExit) as error:
             return self._failed(guess, error)
+        except BaseException as error:
+            if type(error) is not BaseException:  # only code that is analysed raises it as it is
+                raise
+            return self._failed(guess, error)
         finally:
             before.remove()
             after.remove()

@@ -59,6 +59,12 @@ def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), in
         return
     sizes = guess.size_of()
     if shape:
+        alike = [(name, spec) for name, spec in guess.tensors() if spec.shape(sizes) == shape]
+        together = guess  # an image and its mask
+        for name, spec in alike if len(alike) > 1 else ():
+            together = redimensioned(together, name, spec, index, wanted)
+        if together != guess:
+            yield together
         for name, spec in guess.tensors():
             if spec.shape(sizes) == shape:
                 yield redimensioned(guess, name, spec, index, wanted)
