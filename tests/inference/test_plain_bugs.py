@@ -700,6 +700,20 @@ HEALTHY = {
             depth = len(self._modules) + 2
             return self.last(features[-1]).mean((2, 3)) + self.fine(features[-depth]).mean((2, 3))
     """,
+    "an image that is halved again and again has a mask": """
+        def __init__(self):
+            super().__init__()
+            self.mask = nn.Conv2d(3, 3, 1)
+            self.down = nn.ModuleList(nn.Conv2d(3, 3, 3, 2, 1) for _ in range(6))
+        def forward(self, input, input_mask):
+            levels = [(input * input_mask) / self.mask(input_mask)]
+            for layer in self.down:
+                levels.append(layer(levels[-1]))
+            x = levels.pop()
+            while levels:
+                x = torch.cat([nn.functional.interpolate(x, scale_factor=2), levels.pop()], 1)[:, :3]
+            return x
+    """,
     "a picture is no tensor": """
         def forward(self, image, label):
             left = image.size[0] - 16

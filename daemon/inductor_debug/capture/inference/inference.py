@@ -35,8 +35,8 @@ from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import NotInferableError, refuse_headless, why_not_found
 from inductor_debug.capture.inference.search import input_search
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
-from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of, settled
-from inductor_debug.capture.inference.search.input_search import MOST_RUNS, NotFound, search, settling_ends
+from inductor_debug.capture.inference.search.dynamic_dims import Found, numbers_of
+from inductor_debug.capture.inference.search.input_search import MOST_RUNS, NotFound, search
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.rendering import (
@@ -377,7 +377,7 @@ class Inference:
                 return InferredCall(number, Found.only(at_fault.guess), blame, changes=way.changes)
             if runs is None:
                 return None
-            found = settled(trials, runs, settling_ends())
+            found = input_search.agreed(trials, runs, functools.partial(self._plan, trials.subject, way))
         avoided = self._avoided(trials, way, found.guess)
         if isinstance(avoided, Found):
             found = avoided

@@ -137,7 +137,7 @@ def search(
             break
         if outcome.error is None:
             guess = _in_fewer_rounds(trials, guess, time.process_time() - begun)
-            return settled(trials, with_agreeing_dtypes(trials, guess, plan), settling_ends())
+            return agreed(trials, guess, plan)
         unsupported = isinstance(outcome.error, NotImplementedError)
         if isinstance(outcome.error, SideEffectError) or (is_limitation(outcome.error) and not unsupported):
             # Other guesses change nothing about it; a lower rung of the ladder may, and begins where this one got to.
@@ -151,7 +151,7 @@ def search(
             further = mended(trials, alike[0], lambda guess: _may_be_meant(guess, plan()))
             if further.error is None:
                 guess = _in_fewer_rounds(trials, further.guess, time.process_time() - begun)
-                return settled(trials, with_agreeing_dtypes(trials, guess, plan), settling_ends())
+                return agreed(trials, guess, plan)
             rank = tuple(-number for number in further.progress)
             if queue.takes(further.guess, rank):
                 heapq.heappush(waiting, (rank, 0, next(numbers), further.guess, None))
@@ -177,6 +177,11 @@ def search(
         stuck.update([place] if (place := _place(best, trials.subject)) else [])
     error = best.error if best is not None else None
     return NotFound(error, trials.runs, time.process_time() - started, lasting, best, evident)
+
+
+def agreed(trials: Trials, guess: Guess, plan: Callable[[], CallPlan]) -> Found:
+    """What a call that runs, found after the search, comes to: dtypes that torch takes, and the sizes that are free."""
+    return settled(trials, with_agreeing_dtypes(trials, guess, plan), settling_ends())
 
 
 def freed(trials: Trials, found: Found) -> Found:
