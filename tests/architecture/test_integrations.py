@@ -18,6 +18,17 @@ CI_PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", CI_PAGE, re.DOTALL)
 TOOL = str(Path(sys.executable).with_name("inductor-debug"))
 MODEL = "import torch\n\n\n# inductor-debug: inputs=(torch.randn(4),)\ndef f(x):\n    print(x)\n    return x.sin()\n"
+WRONG = """from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 8), nn.Linear(9, 2)
+
+    def forward(self, x):
+        return self.second(self.first(x))
+"""
 SET_UP = "from setuptools import setup\n\nsetup(name='x', cmdclass={})\n"
 
 
@@ -96,9 +107,10 @@ def test_the_action_shows_findings_and_hands_their_file_on(project: Path, tmp_pa
 @pytest.mark.torch
 @pytest.mark.skipif(sys.platform == "win32", reason="the steps are scripts for bash")
 def test_the_action_says_in_one_comment_what_a_change_does_to_the_models(project: Path, tmp_path: Path) -> None:
-    given = {"TOOL": TOOL, "PYTHON": sys.executable, "SURVEY": "model.py\n\n", "STRICT": "true"}
+    (project / "wrong.py").write_text(WRONG, encoding="utf-8")
+    given = {"TOOL": TOOL, "PYTHON": sys.executable, "SURVEY": "model.py\nwrong.py\n\n", "STRICT": "true"}
     _said, before = run_step("Survey the models", project, {**given, "FOLDER": str(tmp_path / "before")})
-    assert before["code"] == "0"
+    assert before["code"] == "1", "what is wrong without an earlier survey fails the job"
     assert "| model.py" in Path(before["table"]).read_text(encoding="utf-8")
     (project / "model.py").write_text(MODEL.replace("    return", "    print(x.sum())\n    return"), encoding="utf-8")
     now = {**given, "FOLDER": str(tmp_path / "now"), "BASELINE": before["survey"]}
