@@ -15,11 +15,7 @@ from torch import nn
 
 from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
 from inductor_debug.capture.inference.values.plain_values import Names
-from inductor_debug.capture.inference.values.symbolic_values import (
-    ConfigurationTable,
-    SymbolicValue,
-    is_known,
-)
+from inductor_debug.capture.inference.values.symbolic_values import ConfigurationTable, SymbolicValue, is_known
 from inductor_debug.capture.runtime import foreign
 
 _DEEPEST = 6
@@ -47,26 +43,24 @@ def _required(arguments: ast.arguments) -> bool:
 def _given_by(follower: Follower, function: FollowedFunction) -> Any:
     """What a function gives, even if not all of it is known."""
     names = follower.bound(function.node, [], {})
-    found: list[Any] = []
     inner = Follower({**follower.namespace, **names}, {}, budget=follower.budget)
     try:
         for node in function.node.body:
-            if isinstance(node, ast.Return) and node.value is not None:
-                found.append(inner.or_unknown(node.value, names))
-                break
+            if isinstance(node, ast.Return):
+                return inner.or_unknown(node.value, names) if node.value is not None else None
             inner.run([node], names)
-    except Exception:  # whatever following comes upon in a function that is no such table's
+    except Exception:  # whatever following comes upon in a function that builds no table
         return None
-    return found[0] if found else None
+    return None
 
 
 def _fields_of(value: Any) -> Iterator[dict[str, Any]]:
-    table = as_table(value, 0)
+    table = _as_table(value, 0)
     if isinstance(table, ConfigurationTable) and vars(table):
         yield vars(table)
 
 
-def as_table(value: Any, depth: int) -> Any:
+def _as_table(value: Any, depth: int) -> Any:
     """A table with all known fields where attributes were set on something; any other value as it is."""
     if isinstance(value, SymbolicValue) and _is_open(value) and depth < _DEEPEST:
         items = {**value.kwargs, **value.attributes}
@@ -76,7 +70,7 @@ def as_table(value: Any, depth: int) -> Any:
         items = vars(value)
     else:
         return value
-    parts = {name: as_table(item, depth + 1) for name, item in items.items()}
+    parts = {name: _as_table(item, depth + 1) for name, item in items.items()}
     return ConfigurationTable(**{name: item for name, item in parts.items() if is_known(item)})
 
 
