@@ -49,7 +49,7 @@ class WrittenConfiguration:
 
     def covered(self, demand: Demand) -> int:
         """How many of the fields that are asked for it has, those of tables in it included."""
-        return covered(self.values, demand)
+        return _covered(self.values, demand)
 
 
 class ConfigurationFiles:
@@ -73,8 +73,12 @@ class ConfigurationFiles:
         if best is None:
             return None
         _, path, table = best
-        self.used = WrittenConfiguration(path, os.path.relpath(path, self.root).replace(os.sep, "/"), table)
+        self.used = WrittenConfiguration(path, self.shown(path), table)
         return self.used
+
+    def shown(self, path: str) -> str:
+        """What users are told of where a file of the project is."""
+        return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def laid_over(self, built: WrittenConfiguration, demand: Demand) -> WrittenConfiguration:
         """What code builds, with the file laid over it that says most of what else is asked for.
@@ -83,8 +87,8 @@ class ConfigurationFiles:
         """
         best = built
         for path, document in self._documents() if 0 < built.covered(demand) < fields_asked(demand) else ():
-            if isinstance(document, dict) and covered(document, demand) >= _FEWEST_FIELDS:
-                shown = f"{built.shown} and {os.path.relpath(path, self.root).replace(os.sep, '/')}"
+            if isinstance(document, dict) and _covered(document, demand) >= _FEWEST_FIELDS:
+                shown = f"{built.shown} and {self.shown(path)}"
                 other = WrittenConfiguration(path, shown, _merged(built.values, document))
                 if other.covered(demand) > best.covered(demand):
                     best = other
@@ -201,13 +205,13 @@ def fields_asked(demand: Demand) -> int:
     return sum(fields_asked(inner) if inner.fields else 1 for inner in demand.fields.values())
 
 
-def covered(table: Mapping[str, Any], demand: Demand) -> int:
+def _covered(table: Mapping[str, Any], demand: Demand) -> int:
     """How many of the values that are asked for a table has, those of tables in it included."""
     count = 0
     for name in demand.fields.keys() & table.keys():
         value, inner = table[name], demand.fields[name]
         values = vars(value) if isinstance(value, SimpleNamespace) else value
-        count += covered(values, inner) if isinstance(values, dict) and inner.fields else 1
+        count += _covered(values, inner) if isinstance(values, dict) and inner.fields else 1
     return count
 
 

@@ -49,8 +49,7 @@ def options_for(demand: Demand, files: ConfigurationFiles) -> WrittenConfigurati
     found: list[WrittenConfiguration] = []
     for script, options in _scripts(files.root):
         known = {name: value for name, value in options.items() if _serves(value, demand.fields.get(name))}
-        shown = os.path.relpath(script, files.root).replace(os.sep, "/")
-        found.append(WrittenConfiguration(script, f"the options of {shown}", known))
+        found.append(WrittenConfiguration(script, f"the options of {files.shown(script)}", known))
     found += _tables_with(demand, files)
     enough = [item for item in found if item.covered(demand) >= max(_FEWEST_FIELDS, fields_asked(demand) / 2)]
     own = os.path.splitext(os.path.basename(files.path))[0]
@@ -87,7 +86,7 @@ def _tables_with(demand: Demand, files: ConfigurationFiles) -> Iterator[WrittenC
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             continue
-        shown = os.path.relpath(file, files.root).replace(os.sep, "/")
+        shown = files.shown(file)
         for table in tables_built_in(tree, names_of(tree, file, files.root)) if _BUILDS.search(text) else ():
             whole = files.laid_over(WrittenConfiguration(file, shown, table), demand)
             if whole.covered(demand) >= enough:

@@ -65,9 +65,7 @@ def resized(guess: Guess, got: int, wanted: int, shape: tuple[int, ...] = (), in
             together = redimensioned(together, name, spec, index, wanted)
         if together != guess:
             yield together
-        for name, spec in guess.tensors():
-            if spec.shape(sizes) == shape:
-                yield redimensioned(guess, name, spec, index, wanted)
+        yield from (redimensioned(guess, name, spec, index, wanted) for name, spec in alike)
         yield from _each_alone(guess, shape, index, wanted)
     called = [name for name in guess.used_sizes() if sizes[name] == got and name != _BATCH]
     yield from (guess.with_sizes(**{name: wanted}) for name in called)
