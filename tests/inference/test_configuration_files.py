@@ -97,7 +97,11 @@ def get_config():
     config.data.features = 21
     model = config.model
     model.depths = (1, 2, 2)
+    model.around, model.listed = config, [1]
     return config
+
+looped = defaults()
+looped.listed = [looped]
 """
 
 

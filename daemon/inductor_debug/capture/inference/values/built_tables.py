@@ -15,10 +15,13 @@ from torch import nn
 
 from inductor_debug.capture.inference.values.following import FollowedFunction, Follower
 from inductor_debug.capture.inference.values.plain_values import Names
-from inductor_debug.capture.inference.values.symbolic_values import ConfigurationTable, SymbolicValue, is_known
+from inductor_debug.capture.inference.values.symbolic_values import (
+    ConfigurationTable,
+    SymbolicValue,
+    UnknownError,
+    is_known,
+)
 from inductor_debug.capture.runtime import foreign
-
-_DEEPEST = 6
 
 
 def tables_built_in(tree: ast.Module, names: Names) -> Iterator[dict[str, Any]]:
@@ -55,22 +58,30 @@ def _given_by(follower: Follower, function: FollowedFunction) -> Any:
 
 
 def _fields_of(value: Any) -> Iterator[dict[str, Any]]:
-    table = _as_table(value, 0)
+    try:
+        table = _as_table(value, ())
+    except RecursionError:  # a list of it has the table itself
+        return
     if isinstance(table, ConfigurationTable) and vars(table):
         yield vars(table)
 
 
-def _as_table(value: Any, depth: int) -> Any:
-    """A table with all known fields where attributes were set on something; any other value as it is."""
-    if isinstance(value, SymbolicValue) and _is_open(value) and depth < _DEEPEST:
+def _as_table(value: Any, around: tuple[Any, ...]) -> Any:
+    """A table with all known fields where attributes were set on something; any other value as it is.
+
+    What a table of those `around` it has of itself (`config.parent = config`) is left out.
+    """
+    if any(value is outer for outer in around):
+        return UnknownError
+    if isinstance(value, SymbolicValue) and _is_open(value):
         items = {**value.kwargs, **value.attributes}
         if value.args and type(value.args[0]) is dict:
             items = {**value.args[0], **items}
-    elif isinstance(value, SimpleNamespace) and depth < _DEEPEST:
+    elif isinstance(value, SimpleNamespace):
         items = vars(value)
     else:
         return value
-    parts = {name: _as_table(item, depth + 1) for name, item in items.items()}
+    parts = {name: _as_table(item, (*around, value)) for name, item in items.items()}
     return ConfigurationTable(**{name: item for name, item in parts.items() if is_known(item)})
 
 
