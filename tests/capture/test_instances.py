@@ -57,4 +57,4 @@ def count(x):
     return x * seen["calls"]
 """
     [told] = job_of(tmp_path, text).of("recompile")
-    assert "`count` is compiled again for call 2: `seen['calls']` is" in told.message
+    assert "`count` is compiled again for call 2: `seen['calls']` is there" in told.message

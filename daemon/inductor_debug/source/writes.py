@@ -85,13 +85,15 @@ def _writes(scope: ast.AST, name: str) -> Iterator[ast.expr | ast.stmt]:
         if isinstance(function, _Function) and function.name == "__init__"
         for node in ast.walk(function)
     }
-    for node in sorted(found, key=lambda node: (_is_first(node), getattr(node, "lineno", 0))):
+    found.sort(key=lambda node: getattr(node, "lineno", 0))
+    first = next((node for node in found if _is_literal(node)), None)
+    for node in sorted(found, key=lambda node: node is first):
         if id(node) not in initial and isinstance(node, ast.expr | ast.stmt):
             yield node.target if isinstance(node, ast.For) else node
 
 
-def _is_first(node: ast.AST) -> bool:
-    """Whether a statement only says what something is to begin with: a literal, as `step = 0` or `items = []`."""
+def _is_literal(node: ast.AST) -> bool:
+    """Whether a statement may only say what something is to begin with: a literal, as `step = 0` or `items = []`."""
     value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
     literal = isinstance(value, ast.Constant | ast.List | ast.Dict | ast.Set | ast.Tuple)
     return literal and not any(isinstance(target, ast.Subscript) for target in _targets(node))

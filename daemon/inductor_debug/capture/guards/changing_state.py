@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
 import torch
 from inductor_debug_schema import ChangingState, StateChange, StateHolder
 
-from inductor_debug.capture.guards.guard_checks import NOT_SAID, Broken, readable, with_keys
+from inductor_debug.capture.guards.guard_checks import ABSENT, NOT_SAID, Broken, readable, with_keys
 
 _DEFAULT = re.compile(r"(?P<function>.+)\.__defaults__\[(?P<index>\d+)\]", re.DOTALL)
 _KEYWORD_DEFAULT = re.compile(r"(?P<function>.+)\.__kwdefaults__\['(?P<name>\w+)'\]", re.DOTALL)
@@ -27,6 +27,7 @@ _ATTRIBUTE = re.compile(r"[LG]\['\w+'\].*\.[A-Za-z_]\w*(?:\['[^']*'\]|\[\d+\])*"
 _CONTAINERS = (list, dict, set, frozenset)
 _NUMBERS = (bool, int, float, complex)
 _LONGEST = 40
+_NOT_THERE = "absent"
 _DIGITS = 6
 
 
@@ -41,6 +42,13 @@ class StateSeen:
     now: str
 
 
+def states_made(broken: Broken, code: CodeType, scope: dict[str, Any]) -> dict[str, StateSeen]:
+    """What is there now of a container that was empty, by its source."""
+    items = {item: replace(broken, item=item, expected=ABSENT, made=()) for item in broken.made}
+    seen = {item: state_seen(each, code, scope, same_calls=True) for item, each in items.items()}
+    return {item: state for item, state in seen.items() if state is not None}
+
+
 def state_seen(broken: Broken, code: CodeType, scope: dict[str, Any], same_calls: bool) -> StateSeen | None:
     """The state that a broken check is about; None where it is about a tensor, or what comes from nowhere.
 
@@ -51,18 +59,22 @@ def state_seen(broken: Broken, code: CodeType, scope: dict[str, Any], same_calls
         same_calls: whether all calls are given equal arguments: a parameter that differs is its default then, and an
             argument otherwise.
     """
-    named = _named(with_keys(broken.source, scope), code, scope, same_calls)
+    named = _named(with_keys(broken.guarded, scope), code, scope, same_calls)
     if named is None:
         return None
     try:
-        now = eval(broken.source, {}, scope)
+        now = eval(broken.guarded, {}, scope)
     except Exception:
         return None
     if isinstance(now, torch.Tensor):
         return None
     name, holder = named
     before = broken.expected
-    if isinstance(now, _CONTAINERS):
+    change: StateChange | None
+    if before is ABSENT:
+        plain = isinstance(now, (*_NUMBERS, str, type(None)))
+        change, shown = StateChange.VALUE, (_NOT_THERE, _shown(now) if plain else type(now).__name__)
+    elif isinstance(now, _CONTAINERS):
         change = StateChange.LENGTH if isinstance(before, int) and before != len(now) else None
         shown = str(before), str(len(now))
     elif isinstance(now, (*_NUMBERS, str, type(None))):
@@ -87,9 +99,10 @@ def changing_state(seen: Sequence[StateSeen], every_call: bool, *, by_program: b
         by_program: whether these are calls that the program makes, as it makes them.
     """
     first = seen[0]
-    change = StateChange.TYPE if any(each.change is StateChange.TYPE for each in seen) else first.change
+    told = next((each for each in seen if each.before != _NOT_THERE), first)
+    change = StateChange.TYPE if any(each.change is StateChange.TYPE for each in seen) else told.change
     switched = {first.before, *(each.now for each in seen)} <= {"True", "False"}
-    of_object = first.holder is StateHolder.ATTRIBUTE and not switched
+    of_object = first.holder in (StateHolder.ATTRIBUTE, StateHolder.GLOBAL) and not switched
     scheduled = by_program and change is StateChange.NUMBER and of_object
     if not every_call and not scheduled and (change is not StateChange.TYPE or first.holder is StateHolder.ARGUMENT):
         return None

@@ -35,12 +35,21 @@ _REGISTRY = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
 _SIZES = re.compile(r"\.(?:size|stride|storage_offset)\(\)")
 _CONDITION = re.compile(r"\bL\[.*?(?:[<>=!]=|[<>]|%)|(?:[<>=!]=|[<>]|%).*?\bL\[")
 """A comparison of something that the function was given: what an epilogue lambda says of symbolic numbers."""
-_LENGTH = re.compile(r"^len\(.+\) == (?P<length>\d+)$", re.DOTALL)
+_LENGTH = re.compile(r"^(?:not (?P<empty>[^ ]+)|len\((?P<owner>.+)\) [!=]= (?P<length>\d+))$", re.DOTALL)
+"""On how many items a container has; torch writes it as what is true, or, for some, as what is true of it now."""
+_PRESENCE = re.compile(
+    r"^(?:not )?(?:hasattr\((?P<object>.+), '(?P<attribute>\w+)'\)|___dict_contains\((?P<key>[^,]+), (?P<owner>.+)\))$",
+    re.DOTALL,
+)
+"""On whether an object has an attribute, a dictionary a key."""
 _STATE = re.compile(r"GLOBAL_STATE changed: (?P<changed>[\w ]+)")
 _RANK = " dimensions, not "
 _LONGEST = 120
+_MOST_MADE = 8
 NOT_SAID = object()
 """Where a check compares with nothing that has a value of its own."""
+ABSENT = object()
+"""Where a check asks that something is not there."""
 _PLAIN = (int, float, complex, str, bool, type(None), torch.dtype, torch.device)
 
 
@@ -49,7 +58,8 @@ class Broken:
     """A check that a call breaks. `text` is for people; `line` is its one-based source line, where only torch knows it.
 
     `source` and `kind` tell which guard it is. `expected` is the plain value, or the length, that it compares with.
-    Of the size of a tensor in a `dimension`, `expected` is what it was, and `now` what it is.
+    Of the size of a tensor in a `dimension`, `expected` is what it was, and `now` what it is. `item` is the source of
+    what was not there, or is not there now; `made` are those of the items of what was empty.
     """
 
     text: str
@@ -60,11 +70,13 @@ class Broken:
     expected: object = NOT_SAID
     dimension: int | None = None
     now: int | None = None
+    item: str = ""
+    made: tuple[str, ...] = ()
 
     @property
     def guarded(self) -> str:
-        """The source of what it is about: of the tensor's size, where it is about that."""
-        return self.source if self.dimension is None else f"{self.source}.size()[{self.dimension}]"
+        """The source of what it is about: of the tensor's size, or of an item, where it is about that."""
+        return self.item or (self.source if self.dimension is None else f"{self.source}.size()[{self.dimension}]")
 
     @property
     def size_name(self) -> str:
@@ -83,8 +95,15 @@ def broken_checks(entry: CacheEntry) -> list[Broken]:
                 found += _broken(check, part, entry.scope)
         unlike += [broken.source for broken in found[-1:] if _RANK in broken.text]
     if not found and entry.first:
-        found.append(_said(GuardCheck("", "", ()), entry.first, _of_everything(entry.first)))
+        found.append(_said_first(entry))
     return found
+
+
+def _said_first(entry: CacheEntry) -> Broken:
+    """What torch says of a guard that it checks in a way of its own."""
+    code = _COMMENT.sub("", entry.first)
+    broken = _said(GuardCheck("", "", ()), entry.first, _of_everything(entry.first))
+    return _of_length(broken, code, entry.scope) or broken
 
 
 def _of_everything(said: str) -> str:
@@ -125,7 +144,44 @@ def _broken(check: GuardCheck, part: str, scope: dict[str, Any]) -> list[Broken]
         return []
     if _is_true(holds) and not (check.kind == "EQUALS_MATCH" and _is_of_other_type(code, scope)):
         return []
-    return [replace(_said(check, part, _in_words(code, scope)), expected=_expected(code, check.source))]
+    said = replace(_said(check, part, _in_words(code, scope)), expected=_expected(code))
+    return [_of_presence(said, code, scope) or _of_length(said, code, scope) or said]
+
+
+def _of_presence(broken: Broken, code: str, scope: dict[str, Any]) -> Broken | None:
+    """A broken check on whether something is there; None of another one."""
+    match = _PRESENCE.match(code)
+    if match is None:
+        return None
+    owner, attribute, key = match["object"] or match["owner"], match["attribute"], match["key"]
+    item = f"{owner}.{attribute}" if attribute is not None else f"{owner}[{key}]"
+    was_there = not code.startswith("not ")
+    text = f"`{_short(readable(with_keys(item, scope)))}` is {'not there' if was_there else 'there'}, unlike before"
+    return replace(broken, text=text, item=item, expected=NOT_SAID if was_there else ABSENT)
+
+
+def _of_length(broken: Broken, code: str, scope: dict[str, Any]) -> Broken | None:
+    """A broken check on how many items a container has; None of another one."""
+    match = _LENGTH.match(code)
+    if match is None:
+        return None
+    owner, before = match["empty"] or match["owner"], int(match["length"] or 0)
+    try:
+        container = eval(owner, {}, scope)
+        items = "item" if len(container) == 1 else "items"
+    except Exception:
+        return None
+    if not isinstance(container, dict | list | tuple | set | frozenset):
+        return None
+    keys = (
+        [foreign.representation(key) for key in container if type(key) in _PLAIN] if isinstance(container, dict) else []
+    )
+    made = tuple(f"{owner}[{key}]" for key in keys[:_MOST_MADE]) if not before else ()
+    if len(made) == len(container) == 1:
+        text = f"`{_short(readable(made[0]))}` is there, unlike before"
+    else:
+        text = f"`{_short(readable(with_keys(owner, scope)))}` has {len(container)} {items}, not {before}"
+    return replace(broken, text=text, source=broken.source or owner, expected=before, made=made)
 
 
 def _is_true(holds: Any) -> bool:
@@ -151,12 +207,8 @@ def _is_of_other_type(code: str, scope: dict[str, Any]) -> bool:
         return False
 
 
-def _expected(code: str, source: str) -> object:
-    """What a check compares with; the length of a container, where it is about that."""
-    if code == f"not {source}":
-        return 0
-    if (length := _LENGTH.match(code)) is not None:
-        return int(length["length"])
+def _expected(code: str) -> object:
+    """What a check compares with."""
     match = _EQUALS.match(code)
     try:
         return ast.literal_eval(match["right"]) if match is not None else NOT_SAID

@@ -25,7 +25,7 @@ from inductor_debug.capture.expressions.instruction_expressions import SourcePos
 from inductor_debug.capture.expressions.spans import SourceMap, name_of
 from inductor_debug.capture.failures.failures import innermost
 from inductor_debug.capture.guards import guard_hooks
-from inductor_debug.capture.guards.changing_state import state_seen
+from inductor_debug.capture.guards.changing_state import state_seen, states_made
 from inductor_debug.capture.guards.guard_checks import Broken, broken_checks, readable, size_conditions
 from inductor_debug.capture.guards.guard_hooks import CacheEntry, GuardCheck, RawGuard, RawRecompile
 from inductor_debug.capture.guards.guard_kinds import is_bookkeeping
@@ -135,8 +135,9 @@ class _Watch:
             (entry, [self._failure(broken, entry, raw.code) for broken in broken_checks(entry)])
             for entry in raw.entries
         ]
-        # Of several versions the one that nearly fits says best what is new; of equal ones the last.
-        close = min(reversed(entries), key=lambda found: len(found[1]) or _MOST_CHECKS, default=None)
+        # Of several versions the one that nearly fits says best what is new; of equal ones the latest.
+        entries.sort(key=lambda found: _version(found[0]), reverse=True)
+        close = min(entries, key=lambda found: len(found[1]) or _MOST_CHECKS, default=None)
         self.recompiles.append(
             Recompile(
                 self._name_of(raw.code),
@@ -155,7 +156,8 @@ class _Watch:
 
     def _failure(self, broken: Broken, entry: CacheEntry, code: CodeType) -> Failure:
         frames = self._frames_of(broken, entry.compilation)
-        return Failure(broken, frames, entry.compilation, state_seen(broken, code, entry.scope, self._same_calls))
+        state = state_seen(broken, code, entry.scope, self._same_calls)
+        return Failure(broken, frames, entry.compilation, state, states_made(broken, code, entry.scope))
 
     def _frames_of(self, broken: Broken, number: str) -> tuple[Frame, ...]:
         """Where the guard was made: of its kind on its source, else any on its source, else torch's own line."""
@@ -217,6 +219,12 @@ class _Watch:
         positions = SourcePositions(code.co_firstlineno, None, None, None)
         frame = self._run.sources.frame_from_positions(code.co_filename, name_of(code), positions)
         return frame.location if frame is not None else None
+
+
+def _version(entry: CacheEntry) -> int:
+    """The number of a version among those of a function: 1 of `0/1`."""
+    number = entry.compilation.partition("/")[2].partition("_")[0]
+    return int(number) if number.isdigit() else 0
 
 
 def _location(frames: tuple[Frame, ...]) -> Location | None:

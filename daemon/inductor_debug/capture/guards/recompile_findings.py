@@ -40,7 +40,11 @@ def recompile_findings(run: DynamoRun, seen: RecompilesSeen) -> list[Finding]:
     told: dict[tuple[str, Location], list[tuple[Recompile, list[Failure]]]] = {}
     for made in seen.recompiles:
         by_place: dict[Location, list[Failure]] = {}
-        rest = [failure for failure in made.closest if (made.function, failure.broken.guarded) not in explained]
+        rest = [
+            failure
+            for failure in made.closest
+            if not explained & {(made.function, source) for source in (failure.broken.guarded, *failure.made)}
+        ]
         for failure in rest:
             # What no code made, torch's own state, is another one where the program makes the call.
             frames = failure.frames or seen.place_of(made.inputs)
@@ -65,9 +69,16 @@ def _of_states(run: DynamoRun, seen: RecompilesSeen) -> list[tuple[str, str, Fin
     for made in seen.recompiles:
         for failure in made.closest:
             if failure.state is not None:
-                states.setdefault((made.function, failure.broken.source), {}).setdefault(made.inputs, failure)
+                states.setdefault((made.function, failure.broken.guarded), {}).setdefault(made.inputs, failure)
+    for made in seen.recompiles:
+        for failure in made.closest:
+            for source, now in failure.made.items():
+                # What was there for the first time is told with what it then changes to.
+                if (later := states.get((made.function, source))) is not None and made.inputs not in later:
+                    later[made.inputs] = replace(failure, state=now)
     found = []
-    for (function, source), failures in states.items():
+    for (function, source), by_call in states.items():
+        failures = dict(sorted(by_call.items()))
         known = [failure.state for failure in failures.values() if failure.state is not None]
         again = 1 < seen.calls <= len(failures)
         first = next(iter(failures.values()))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from inductor_debug.capture.dynamo.specialisations import Specialised
 from inductor_debug.capture.guards.changing_state import StateSeen
@@ -12,12 +13,16 @@ from inductor_debug.rules.recording.ops import Frame
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A broken guard with the frames that made it, and the state that it is about, if any."""
+    """A broken guard with the frames that made it, and the state that it is about, if any.
+
+    `made` is the state, by its source, that is there now where nothing was.
+    """
 
     broken: Broken
     frames: tuple[Frame, ...]
     graph: str
     state: StateSeen | None = None
+    made: Mapping[str, StateSeen] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

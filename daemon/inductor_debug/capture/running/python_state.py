@@ -1,23 +1,24 @@
 """Python's part of a model's state, put back after a run: what it held before, it holds again. Tensors are not copied.
 
-That is attributes of modules and the contents of plain containers among them; and what functions share between calls:
-defaults, variables of the function around them, globals of their modules. Other objects are not looked into, and
-torch's own functions not at all.
+That is attributes of modules, and of objects of the classes beside the code, and the contents of plain containers among
+them; and what functions share between calls: defaults, variables of the function around them, globals of their modules,
+and which globals there are. Other objects are not looked into, and torch's own functions not at all.
 """
 
 from __future__ import annotations
 
-import operator
+import dis
 from collections.abc import Iterator
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
+import torch
 from torch import nn
 
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.held_values import CONTAINERS, refill, same_contents
 
-_CONTAINERS = (list, dict, set)
-_VALUES = (bool, int, float, complex, str, bytes, tuple, frozenset, type(None), *_CONTAINERS)
+_VALUES = (bool, int, float, complex, str, bytes, tuple, frozenset, type(None), *CONTAINERS)
 """What a global or a variable may hold that a run replaces; anything else is a definition, or not ours to judge."""
 
 
@@ -36,7 +37,10 @@ class PythonState:
         globals_ = {id(each.__globals__): each.__globals__ for each in functions}.values()
         functions += [found for names in globals_ for found in _defined(names)]
         self._globals = [(names, _values(names)) for names in globals_]
+        self._names = [(names, set(names)) for names in globals_]
+        self._functions = functions
         self._cells = [(cell, value) for each in functions for cell, value in _variables(each)]
+        self._attributes += list(self._of_objects())
         held = [
             *(value for _, attributes in self._attributes for value in attributes.values()),
             *(value for _, names in self._globals for value in names.values()),
@@ -47,21 +51,45 @@ class PythonState:
                 for value in (*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values())
             ),
         ]
-        self._contents = [(value, value.copy()) for value in held if type(value) in _CONTAINERS]
+        self._contents = [(value, value.copy()) for value in held if type(value) in CONTAINERS]
 
     def restore(self) -> None:
         """Puts everything back; later changes can be undone again."""
         for attributes, before in self._attributes:
-            if not _same(attributes, before):
+            if not same_contents(attributes, before):
                 attributes.clear()
                 attributes.update(before)
         for names, values in self._globals:
             names.update((name, value) for name, value in values.items() if names.get(name) is not value)
+        for names, known in self._names:
+            for name in self._made(names, names.keys() - known) if len(names) > len(known) else ():
+                del names[name]
         for cell, value in self._cells:
             cell.cell_contents = value
         for container, content in self._contents:
-            if not _same(container, content):
-                _refill(container, content)
+            if not same_contents(container, content):
+                refill(container, content)
+
+    def _of_objects(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """The attributes of objects of the files' own classes that modules, globals and variables hold."""
+        files = {names.get("__name__") for names, _ in self._globals}
+        held = [
+            *(value for _, attributes in self._attributes for value in attributes.values()),
+            *(value for names, _ in self._globals for value in names.values()),
+        ]
+        for value in {id(value): value for value in held}.values():
+            if foreign.module_name(type(value)) in files and not isinstance(value, nn.Module | torch.Tensor | type):
+                own = foreign.attribute(value, "__dict__")
+                if type(own) is dict:
+                    yield own, dict(own)
+
+    def _made(self, names: dict[str, Any], fresh: set[str]) -> set[str]:
+        """Those of the fresh names of a namespace that functions define as globals."""
+        makers = [each for each in self._functions if each.__globals__ is names and fresh & {*each.__code__.co_names}]
+        stored = {
+            step.argval for each in makers for step in dis.get_instructions(each) if step.opname == "STORE_GLOBAL"
+        }
+        return fresh & stored
 
 
 def _functions(kinds: set[type], function: Any) -> Iterator[FunctionType]:
@@ -103,17 +131,3 @@ def _variables(function: FunctionType) -> Iterator[tuple[CellType, Any]]:
 
 def _is_value(value: Any) -> bool:
     return type(value) in _VALUES
-
-
-def _same(now: Any, before: Any) -> bool:
-    """Whether a container holds the very objects that it held, in their order; nothing is compared by value."""
-    return len(now) == len(before) and all(map(operator.is_, _flat(now), _flat(before)))
-
-
-def _flat(container: Any) -> list[Any]:
-    return [*container.keys(), *container.values()] if isinstance(container, dict) else list(container)
-
-
-def _refill(container: Any, content: Any) -> None:
-    container.clear()
-    container.extend(content) if isinstance(container, list) else container.update(content)

@@ -2,11 +2,14 @@
 
 That is what hangs on the globals, closures and modules that the code names: a global, an item of a list, an attribute,
 `optimizer.param_groups[0]["lr"]`. Only names and keys that the code has are followed, a few steps deep, so that it
-costs little and finds nothing that the code does not read. Tensors are left alone. Nothing that is looked at is run.
+costs little and finds nothing that the code does not read. What is not there yet counts, too: a key that a call will
+add, a name that it will define. Tensors are left alone. Nothing that is looked at is run.
 """
 
 from __future__ import annotations
 
+import operator
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -17,9 +20,12 @@ import torch
 from inductor_debug.capture.runtime import foreign
 
 PLAIN = (bool, int, float, complex, str, type(None))
+DICTIONARIES = (dict, Counter, defaultdict, OrderedDict)
+CONTAINERS = (list, set, deque, *DICTIONARIES)
+"""Python's own, whose contents can be put back without running code of anybody else's."""
 _DEEPEST = 4
 _LONGEST = 64
-"""Items of a list that are looked at."""
+"""Items of a container that are looked at."""
 _KNOWN = ("torch", "builtins")
 """Packages whose objects hold nothing that a program changes in passing."""
 _OF_OPTIMIZERS = frozenset({"param_groups", "lr"})
@@ -28,7 +34,7 @@ _OF_OPTIMIZERS = frozenset({"param_groups", "lr"})
 
 @dataclass(frozen=True, slots=True)
 class HeldValue:
-    """What an object held under a key; all of a list's plain items where the key is None."""
+    """What an object held under a key."""
 
     holder: Any
     key: Any
@@ -36,19 +42,10 @@ class HeldValue:
 
     def put_back(self) -> None:
         """Has the object hold it again."""
-        if self.key is None:
-            self.holder[:] = self.value
-        elif isinstance(self.holder, CellType):
+        if isinstance(self.holder, CellType):
             self.holder.cell_contents = self.value
         else:
             self.holder[self.key] = self.value
-
-    def now(self) -> HeldValue:
-        """What the object holds there now."""
-        if self.key is None:
-            return HeldValue(self.holder, None, tuple(self.holder))
-        held = self.holder.cell_contents if isinstance(self.holder, CellType) else self.holder.get(self.key)
-        return HeldValue(self.holder, self.key, held)
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -56,14 +53,99 @@ class HeldValue:
         return id(self.holder), self.key, type(self.value), repr(self.value)
 
 
-def held_values(function: Callable[..., Any], module: torch.nn.Module | None) -> tuple[HeldValue, ...]:
+@dataclass(frozen=True, slots=True)
+class HeldContents:
+    """All that a container of plain values held."""
+
+    holder: Any
+    content: Any
+
+    def put_back(self) -> None:
+        """Has the container hold it again."""
+        if not same_contents(self.holder, self.content):
+            refill(self.holder, self.content)
+
+    @property
+    def key(self) -> Any:
+        """That of no item."""
+        return None
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What tells it from others, and from what was held before."""
+        return id(self.holder), None, type(self.holder), repr(flat(self.content))
+
+
+@dataclass(frozen=True, slots=True)
+class HeldNames:
+    """Which of the names that code has were there in a namespace; what they stood for is put back where it is gone."""
+
+    holder: dict[Any, Any]
+    words: frozenset[str]
+    content: dict[str, Any]
+
+    def put_back(self) -> None:
+        """Has the same names be there again."""
+        for name in [name for name in self.holder if name in self.words and name not in self.content]:
+            del self.holder[name]
+        self.complete()
+
+    def complete(self) -> None:
+        """Has those be there that are gone."""
+        for name, value in self.content.items():
+            self.holder.setdefault(name, value)
+
+    def now(self) -> HeldNames:
+        """Which of the names are there now."""
+        return names_there(self.holder, self.words)
+
+    @property
+    def key(self) -> Any:
+        """Code with other names knows others of the namespace."""
+        return self.words
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What tells it from others, and from what was held before; tensors that a call keeps are no news."""
+        named = (name for name, value in self.content.items() if not isinstance(value, torch.Tensor))
+        return id(self.holder), None, *sorted(named)
+
+
+Held = HeldValue | HeldContents | HeldNames
+
+
+def same_contents(now: Any, before: Any) -> bool:
+    """Whether a container holds the very objects that it held, in their order; nothing is compared by value."""
+    return len(now) == len(before) and all(map(operator.is_, flat(now), flat(before)))
+
+
+def flat(container: Any) -> list[Any]:
+    """What a container holds, keys first."""
+    return [*container.keys(), *container.values()] if isinstance(container, dict) else list(container)
+
+
+def refill(container: Any, content: Any) -> None:
+    """Has a container hold what another one of its kind holds."""
+    container.clear()
+    if isinstance(container, dict):
+        for key, value in content.items():
+            container[key] = value
+    elif isinstance(container, set):
+        container.update(content)
+    else:
+        container.extend(content)
+
+
+def held_values(function: Callable[..., Any], module: torch.nn.Module | None) -> tuple[Held, ...]:
     """What `function`, or the methods of a module's classes, would read now."""
-    found: dict[tuple[int, Any], HeldValue] = {}
+    found: dict[tuple[int, Any], Held] = {}
     for code, names, cells in _functions(function, module):
         words = _words(code)
         for name in code.co_names:
             if name in names:
                 _add(found, _from_item(names, name, words, 0))
+        # Other functions of a file have names of their own: nothing else is known of its namespace by this one.
+        _add(found, iter([names_there(names, frozenset(code.co_names))]))
         for cell in cells:
             _add(found, _from_cell(cell, words))
     for part in foreign.parts_of(module) if module is not None else ():
@@ -72,7 +154,7 @@ def held_values(function: Callable[..., Any], module: torch.nn.Module | None) ->
     return tuple(found.values())
 
 
-def _add(found: dict[tuple[int, Any], HeldValue], values: Iterator[HeldValue]) -> None:
+def _add(found: dict[tuple[int, Any], Held], values: Iterator[Held]) -> None:
     for each in values:
         found.setdefault((id(each.holder), each.key), each)
 
@@ -102,7 +184,7 @@ def _words(code: CodeType) -> frozenset[str]:
     return frozenset(own).union(*map(_words, inner))
 
 
-def _from_cell(cell: CellType, words: frozenset[str]) -> Iterator[HeldValue]:
+def _from_cell(cell: CellType, words: frozenset[str]) -> Iterator[Held]:
     try:
         value = cell.cell_contents
     except ValueError:  # it holds nothing yet
@@ -113,7 +195,7 @@ def _from_cell(cell: CellType, words: frozenset[str]) -> Iterator[HeldValue]:
         yield from _from(value, words, 0)
 
 
-def _from_item(holder: dict[Any, Any], key: Any, words: frozenset[str], depth: int) -> Iterator[HeldValue]:
+def _from_item(holder: dict[Any, Any], key: Any, words: frozenset[str], depth: int) -> Iterator[Held]:
     value = holder[key]
     if type(value) in PLAIN:
         yield HeldValue(holder, key, value)
@@ -121,17 +203,19 @@ def _from_item(holder: dict[Any, Any], key: Any, words: frozenset[str], depth: i
         yield from _from(value, words, depth)
 
 
-def _from(value: Any, words: frozenset[str], depth: int) -> Iterator[HeldValue]:
+def _from(value: Any, words: frozenset[str], depth: int) -> Iterator[Held]:
     if depth >= _DEEPEST:
         return
-    if type(value) is list:
-        if len(value) <= _LONGEST and all(type(each) in PLAIN for each in value):
-            yield HeldValue(value, None, tuple(value))
-        for each in value[:_LONGEST] if not all(type(each) in PLAIN for each in value) else ():
-            yield from _from(each, words, depth + 1)
-    elif type(value) is dict:
-        for key in [key for key in value if type(key) is not str or key in words]:
-            yield from _from_item(value, key, words, depth + 1)
+    if type(value) in CONTAINERS:
+        if len(value) <= _LONGEST and all(type(each) in PLAIN for each in flat(value)):
+            yield HeldContents(value, value.copy())
+        elif isinstance(value, dict):
+            for key in [key for key in value if type(key) is not str or key in words]:
+                yield from _from_item(value, key, words, depth + 1)
+            yield names_there(value, words)
+        elif isinstance(value, list):
+            for each in value[:_LONGEST] if not all(type(each) in PLAIN for each in value) else ():
+                yield from _from(each, words, depth + 1)
     elif isinstance(value, torch.optim.Optimizer):
         yield from _from_attributes(value, words | _OF_OPTIMIZERS, depth)
     elif _is_users(value):
@@ -144,8 +228,14 @@ def _is_users(value: Any) -> bool:
     return not isinstance(value, known) and foreign.module_name(type(value)).partition(".")[0] not in _KNOWN
 
 
-def _from_attributes(value: Any, words: frozenset[str], depth: int) -> Iterator[HeldValue]:
+def _from_attributes(value: Any, words: frozenset[str], depth: int) -> Iterator[Held]:
     own = foreign.attribute(value, "__dict__")
     if type(own) is dict:
         for name in [name for name in own if name in words]:
             yield from _from_item(own, name, words, depth + 1)
+        yield names_there(own, words)
+
+
+def names_there(names: dict[Any, Any], words: frozenset[str]) -> HeldNames:
+    """Which of the words that code has are there in a namespace."""
+    return HeldNames(names, words, {name: value for name, value in names.items() if name in words})

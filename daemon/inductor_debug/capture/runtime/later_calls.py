@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from inductor_debug.capture.runtime.held_values import PLAIN, HeldValue, held_values
+from inductor_debug.capture.runtime.held_values import PLAIN, Held, HeldNames, held_values
 from inductor_debug.rules.recording.ops import Frame
 
 MOST = 8
@@ -28,17 +28,23 @@ class Conditions:
 
     gradients: bool
     training: bool | None
-    values: tuple[HeldValue, ...]
+    values: tuple[Held, ...]
 
     @contextlib.contextmanager
     def held(self, module: torch.nn.Module | None) -> Iterator[None]:
         """Holds them for a call; the caller puts the state of modules and globals back."""
         if module is not None and self.training is not None and module.training != self.training:
             module.train(self.training)
+        later = [value.now() for value in self.values if isinstance(value, HeldNames)]
         for value in self.values:
             value.put_back()
-        with torch.set_grad_enabled(self.gradients):
-            yield
+        try:
+            with torch.set_grad_enabled(self.gradients):
+                yield
+        finally:
+            # What the program defines later is not in the call, and not lost with it.
+            for names in later:
+                names.complete()
 
 
 @dataclass(frozen=True, slots=True)
