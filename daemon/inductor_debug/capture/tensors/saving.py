@@ -1,12 +1,13 @@
 """What `torch.save` does while a file is checked: nothing, unless writing is allowed, and never with fake tensors.
 
 It opens its file without Python's knowing, so no audit event tells of it. A checkpoint of tensors that have no values
-would write over one that has.
+would write over one that has. What is saved in memory is saved as ever: whoever does that loads it again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,20 +29,25 @@ def saving(allowed: bool, notes: list[str]) -> Iterator[None]:
     """
     original = torch.save
 
-    def save(obj: Any, *args: Any, **kwargs: Any) -> None:
-        if not allowed:
+    def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        if not allowed and not is_in_memory(f):
             return
-        if holds_no_values(obj):
+        if not is_in_memory(f) and holds_no_values(obj):
             notes.append(_WITHOUT_VALUES)
             return
         with without_modes():
-            original(obj, *args, **kwargs)
+            original(obj, f, *args, **kwargs)
 
     torch.save = save
     try:
         yield
     finally:
         torch.save = original
+
+
+def is_in_memory(file: Any) -> bool:
+    """Whether what is saved goes into no file."""
+    return isinstance(file, io.BytesIO)
 
 
 def holds_no_values(obj: Any) -> bool:

@@ -2,8 +2,8 @@
 
 It is run for what it computes. Refusing what it writes would end it in the middle, and blame its author for it; writing
 is not allowed. So folders that may not be made count as made, files that may not be written are written to the null
-device, and `torch.save`, which opens its file without Python's knowing, saves nothing. Whoever asks for the file that
-was written finds none. Likewise `torch._dynamo.reset` would end what looks at the target, and throws nothing away.
+device, and `torch.save`, which opens its file without Python's knowing, saves nothing, unless in memory. Whoever asks
+for the file that was written finds none. Likewise `torch._dynamo.reset` would end what looks at the target, and throws nothing away.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import torch
 from torch._dynamo import decorators
 
 from inductor_debug.capture.runtime.audit import DeedRefusedError
-from inductor_debug.capture.tensors.saving import holds_no_values
+from inductor_debug.capture.tensors.saving import holds_no_values, is_in_memory
 
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
@@ -111,7 +111,7 @@ def _saving(original: Callable[..., None]) -> Callable[..., Any]:
                 sys.audit("open", f, "wb", _WRITING)
         except DeedRefusedError:
             return
-        if not holds_no_values(obj):
+        if is_in_memory(f) or not holds_no_values(obj):
             original(obj, f, *args, **kwargs)
 
     return save

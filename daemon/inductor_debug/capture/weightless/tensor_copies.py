@@ -25,6 +25,8 @@ def mend_copies() -> None:
     setattr(FakeTensor, "__deepcopy__", untraced(functools.wraps(method)(_copied)))  # noqa: B010
     # As a method: `torch.export.save` wants to be the only one whom `copyreg` asks for such tensors.
     setattr(FakeTensor, "__reduce_ex__", untraced(lambda tensor, _: _pickled(tensor)))  # noqa: B010
+    # What `torch.save` makes of them is a pickle, of which `torch.load` takes what it was told is safe.
+    torch.serialization.add_safe_globals([_unpickled])
 
 
 def _copied(tensor: Any, memo: dict[int, Any]) -> Any:
