@@ -3,7 +3,8 @@
 It is run for what it computes. Refusing what it writes would end it in the middle, and blame its author for it; writing
 is not allowed. So folders that may not be made count as made, files that may not be written are written to the null
 device, and `torch.save`, which opens its file without Python's knowing, saves nothing, unless in memory. Whoever asks
-for the file that was written finds none. Likewise `torch._dynamo.reset` would end what looks at the target, and throws nothing away.
+for the file that was written finds none. Likewise `torch._dynamo.reset` would end what looks at the target, and throws
+nothing away.
 """
 
 from __future__ import annotations

@@ -99,6 +99,8 @@ def why(facts: GraphBreak) -> str:
         return f"{words['it']} goes through layers that torch.compile does not capture (RNN, GRU, LSTM)"
     if facts.function in _WHY_OF:
         return _WHY_OF[facts.function].format(**words)
+    if facts.breaks_by is BreakCause.REQUESTED and facts.inside.startswith("torch."):
+        return f"torch's own `{facts.inside.partition('.<locals>')[0]}` asks for a break"
     place = f"inside of `{facts.inside}`, " if facts.inside else ""
     return place + _WHY[facts.breaks_by].format(**words)
 
