@@ -1,4 +1,4 @@
-"""`graph --compile` where Triton's compiler takes its process with it: graphs are shown, and a sentence says why."""
+"""`graph --compile` where compiling comes to no end: graphs are shown, and a sentence says why."""
 
 from __future__ import annotations
 

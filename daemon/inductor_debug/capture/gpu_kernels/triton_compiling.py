@@ -5,12 +5,14 @@ compiled with which options; only the target is told, where otherwise the driver
 in Inductor's cache folder, by text and target. Nothing is run but the compiler's own programs.
 
 Names read in torch 2.13 and Triton 3.7: `PyCodeCache.load`, `CachingAutotuner` (`configs`, `_create_compile_meta`,
-`_create_compile_options`, `device_props`), `triton_helpers.set_driver_to_gpu`, `ASTSource`, `GPUTarget`, and the
-programs in `triton/backends/nvidia/bin`. Where one is missing, the build says so as its problem.
+`_create_compile_options`, `device_props`), `triton_helpers.set_driver_to_gpu`, `ASTSource`, `GPUTarget`,
+`triton_key` (where it is missing, each process reads for itself), and the programs in `triton/backends/nvidia/bin`.
+Where another is missing, the build says so as its problem.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
@@ -38,6 +40,12 @@ NOT_INSTALLED = (
     "Triton is not installed in this environment, so there is the source of kernels, but no machine code: "
     "pip install inductor-debug[gpu]"
 )
+_IMPORTED = (
+    "torch._inductor.codecache",
+    "torch._inductor.runtime.triton_heuristics",
+    "triton.compiler",
+    "triton.backends.compiler",
+)
 _CUOBJDUMP_SECONDS = 60
 _SIMD_UNITS = 4
 _WAVES_PER_UNIT = 8
@@ -45,6 +53,17 @@ _WAVES_PER_UNIT = 8
 
 class _RefusedError(Exception):
     """A kernel, or its machine code, that nothing more can be told of; the message says why."""
+
+
+def prepare(gpu: AbsentGpu) -> None:
+    """Does once what every compilation begins with: processes that are forked afterwards have it."""
+    if importlib.util.find_spec("triton") is None:
+        return
+    with contextlib.suppress(ImportError, AttributeError), gpu.lowering():
+        for name in _IMPORTED:
+            importlib.import_module(name)
+        # Reads all files of Triton's, to know by which of them it keeps what it compiles.
+        importlib.import_module("triton.runtime.cache").triton_key()
 
 
 def compile_kernel(kernel: KernelSource, gpu: AbsentGpu) -> KernelBuild:

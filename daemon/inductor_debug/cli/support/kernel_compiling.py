@@ -16,16 +16,13 @@ _NO_KERNELS = (
     "--stage inductor"
 )
 
-_ENDED = (
-    "Triton's compiler ended before this was compiled ({}), as it does for a GPU that it does not know: there is the "
-    "source of the kernel, but no machine code."
-)
+_ENDED = "Compiling ended before this was compiled ({}): there is the source of the kernel, but no machine code."
 
 
 async def compiled(documents: Sequence[GraphDocument], perform: Perform) -> list[GraphDocument]:
     """The documents with what Triton made of their kernels.
 
-    LLVM ends its process where it does not know a GPU: the kernels that were not compiled then say why.
+    Where the compiling itself came to no end, the kernels that were not compiled say why.
 
     Raises:
         CommandError: there is nothing to compile.
