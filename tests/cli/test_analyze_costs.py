@@ -72,3 +72,40 @@ def test_a_size_that_nothing_has_is_refused(words: list[str], capsys: pytest.Cap
     said = capsys.readouterr()
     assert said.out == ""
     assert "--size bach=7: unknown size 'bach'; did you mean 'batch'?" in said.err
+
+
+ATTENTION = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+# inductor-debug: inputs=(torch.randn(64, 1024, 768),)
+class Attending(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(768, 3 * 768) for _ in range(4))
+
+    def forward(self, x):
+        for layer in self.layers:
+            q, k, v = layer(x).view(64, 1024, 3, 12, 64).permute(2, 0, 3, 1, 4)
+            x = F.scaled_dot_product_attention(q, k, v, None, 0.1).transpose(1, 2).reshape(64, 1024, 768)
+        return x.sum()
+"""
+
+
+def test_attention_is_what_the_card_runs_and_not_what_the_processor_would(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With dropout the processor writes all scores out: 3 GiB several times a layer, which a card never holds."""
+    write("attention.py", ATTENTION)
+    write("refused.py", ATTENTION.replace("None, 0.1", "torch.ones(1024, 1024, dtype=torch.int64)"))
+    words = ["--accelerator", "rtx-4090", "-q", "--color", "never"]
+    assert main(["check", "attention.py", *words]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["check", "refused.py", *words]) == 2
+    assert "refused.py:15:17: error[capture-error]" in capsys.readouterr().out
+    assert main(["analyze", "attention.py::Attending", "--type", "cost", *words]) == 0
+    told = capsys.readouterr().out
+    assert "aten._scaled_dot_product_efficient_attention_backward.default" in told
+    assert "softmax" not in told

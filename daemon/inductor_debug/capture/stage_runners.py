@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 
 from inductor_debug_schema import Stage
@@ -10,7 +11,7 @@ from inductor_debug_schema import Stage
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.export.export_stage import run_export
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, why_no_kernels
+from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, attention_on, why_no_kernels
 from inductor_debug.capture.gradients.gradient_stage import run_gradients, run_preview_with_contexts
 from inductor_debug.capture.inductor.inductor_stage import run_inductor
 from inductor_debug.capture.running.stage_results import StageOutcome
@@ -20,9 +21,7 @@ from inductor_debug.capture.stages.mock import run_mock
 
 StageRunner = Callable[[BuiltTarget, SourceMap], StageOutcome]
 _RUNNERS: dict[Stage, StageRunner] = {
-    Stage.PREVIEW: run_preview_with_contexts,
     Stage.MOCK: run_mock,
-    Stage.AOT: run_aot,
     Stage.GRADIENTS: run_gradients,
 }
 HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
@@ -39,6 +38,15 @@ def runner_of(stage: Stage, profile: Profile, *, formats: bool = False) -> Stage
     """
     if stage is Stage.EXPORT:
         return partial(run_export, formats=formats)
+    if stage is Stage.PREVIEW:
+        return partial(_preview, profile=profile)
+    if stage is Stage.AOT:
+        return partial(run_aot, tracing=partial(attention_on, profile))
     if stage is Stage.INDUCTOR:
         return partial(run_inductor, gpu=absent_gpu_of(profile), remark=why_no_kernels(profile))
     return _RUNNERS.get(stage)
+
+
+def _preview(target: BuiltTarget, sources: SourceMap, profile: Profile) -> StageOutcome:
+    with attention_on(profile) if target.fake_mode is not None else nullcontext():
+        return run_preview_with_contexts(target, sources)

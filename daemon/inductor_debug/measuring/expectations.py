@@ -56,11 +56,12 @@ def expectations_of(
 ) -> Expectations:
     """What the target will call; the kernels only where it is `lowered`, for `gpu` or this machine's processor."""
     around = nullcontext() if training else torch.no_grad()
+    tracing = gpu.tracing if gpu is not None else nullcontext
     costs = RunCosts(opened.profile)
     with around:
         recording = run_preview(opened.fake(candidate), opened.sources).recording
         graphs = _graphs(opened, candidate, costs, gpu) if lowered else []
-        whole = run_aot(opened.fake(candidate), opened.sources).recording
+        whole = run_aot(opened.fake(candidate), opened.sources, tracing).recording
     run = ExpectedRun(list(_operators(recording, _unfused(recording, opened))), graphs)
     known = exemplified(whole if whole.ops else recording)
     if not known.ops or not knows_speed(opened.profile):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from types import FunctionType, SimpleNamespace
 from typing import Any
@@ -45,6 +45,12 @@ def absent_gpu_of(profile: Profile) -> AbsentGpu | None:
     if any(getattr(gpu, name) is None for name in _NEEDED):
         return None
     return AbsentGpu(gpu, profile.title or profile.name, profile.memory_bytes or 0)
+
+
+def attention_on(profile: Profile) -> AbstractContextManager[None]:
+    """Graphs that are traced meanwhile have the attention that the accelerator runs, where it is a known GPU."""
+    gpu = absent_gpu_of(profile)
+    return gpu.tracing() if gpu is not None else nullcontext()
 
 
 def why_no_kernels(profile: Profile) -> str:

@@ -10,7 +10,7 @@ depends on the cuDNN at hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._C import DispatchKey
-from torch.nn import functional
+from torch.nn import Parameter, functional
 
 _HALF = (torch.float16, torch.bfloat16)
 _FLASH_SINCE, _BFLOAT16_SINCE, _TF32_SINCE = (8, 0), (8, 0), (8, 0)
@@ -57,7 +57,8 @@ def attention_kernel(
     """
     same = query.dtype == key.dtype == value.dtype
     shapes = query.dim() == key.dim() == value.dim() == 4
-    if not same or not shapes or not all(each.stride(-1) == 1 for each in (query, key, value)):
+    alike = shapes and query.size(0) == key.size(0) == value.size(0) and key.size(1) == value.size(1)
+    if not same or not alike or not all(each.stride(-1) == 1 for each in (query, key, value)):
         return AttentionKernel.WRITTEN_OUT
     head = query.size(-1)
     square = not causal or query.size(-2) == key.size(-2)
@@ -85,7 +86,7 @@ def attention_kernel(
 
 @contextmanager
 def attention_of(capability: tuple[int, int]) -> Iterator[None]:
-    """Graphs that are traced meanwhile have the attention of a GPU with this compute capability."""
+    """What is traced or run on fake tensors meanwhile has the attention of a GPU with this compute capability."""
     operator = torch.ops.aten.scaled_dot_product_attention.default
     key = DispatchKey.CompositeImplicitAutograd
     kernels: dict[Any, Any] = operator.py_kernels
@@ -116,15 +117,61 @@ def attention_of(capability: tuple[int, int]) -> Iterator[None]:
         )[0]
         return result
 
+    # Whoever traces asks the operator for its kernel in Python; what runs eagerly comes by autograd.
     kernels[key] = attention
     operator._dispatch_cache.clear()
     try:
-        yield
+        with _eager(attention):
+            yield
     finally:
         del kernels[key]
         if before is not None:
             kernels[key] = before
         operator._dispatch_cache.clear()
+
+
+@contextmanager
+def _eager(attention: Callable[..., Tensor]) -> Iterator[None]:
+    """Fake tensors of the CPU have such an attention where autograd calls it; what torch refuses it refuses as before.
+
+    Tensors with values, for which the CPU has no such kernels, have the attention that they would have.
+    """
+    libraries: Any = torch.library
+    registered: list[Any] = []
+
+    def register() -> None:
+        registered.append(libraries.Library("aten", "IMPL"))
+        registered[-1].impl("scaled_dot_product_attention", chosen, "AutogradCPU")
+
+    def chosen(
+        query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, *rest: Any, **named: Any
+    ) -> Tensor:
+        if type(query) not in (Tensor, Parameter) and _fits(query, key, value, attn_mask):
+            return attention(query, key, value, attn_mask, *rest, **named)
+        registered.pop()._destroy()
+        try:
+            return functional.scaled_dot_product_attention(query, key, value, attn_mask, *rest, **named)
+        finally:
+            register()
+
+    register()
+    try:
+        yield
+    finally:
+        registered.pop()._destroy()
+
+
+def _fits(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
+    """Whether the operands are such that each of the kernels takes them, or writes the attention out."""
+    if not query.dtype == key.dtype == value.dtype or not query.dim() == key.dim() == value.dim() > 1:
+        return False
+    if query.size(-1) != key.size(-1) or key.size(-2) != value.size(-2):
+        return False
+    if mask is None:
+        return True
+    scores = (query.size(-2), key.size(-2))
+    last = zip(mask.shape[-2:][::-1], scores[::-1], strict=False)
+    return mask.dtype in (torch.bool, query.dtype) and all(size in (1, wanted) for size, wanted in last)
 
 
 def _flash(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal: bool, scale: float | None) -> Tensor:

@@ -8,6 +8,8 @@ the backward does that it is the backward. A target that needs no gradient has a
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import torch
@@ -47,14 +49,19 @@ _REFUSED = {
 """What AOTAutograd refuses, by the pass that it refuses."""
 
 
-def run_aot(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
+def run_aot(
+    target: BuiltTarget,
+    sources: SourceMap,
+    tracing: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+) -> StageOutcome:
     """Compiles `target` once with a backend that lowers forward and backward, and records both.
 
     What AOTAutograd cannot do becomes a warning and a note, and the stage goes on with what there is; what Dynamo
-    cannot do is told as by the `mock` stage. `retry_real` is asked for when fake tensors could not go on.
+    cannot do is told as by the `mock` stage. `retry_real` is asked for when fake tensors could not go on. `tracing` is
+    around each trace of forward and backward: what the device that is meant has in place of the CPU's operators.
     """
     run = DynamoRun(target, sources, Stage.AOT)
-    runner = LoweringRunner(run.recorder, run.attribution, run.origins)
+    runner = LoweringRunner(run.recorder, run.attribution, run.origins, tracing)
     snapshot = Snapshot(target)
     with torch.no_grad() if inference_only(target) else contextlib.nullcontext():
         error = run.execute(runner)

@@ -12,6 +12,7 @@ import operator
 import re
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -35,10 +36,18 @@ _WORD_START = re.compile(r"(?:^|_)(\w)")
 class LoweringRunner:
     """Lowers the graphs that a backend is given, runs them as they are, and records what they were lowered to.
 
-    A graph that cannot be lowered is recorded as Dynamo captured it. `lowered` holds all of them, in order.
+    A graph that cannot be lowered is recorded as Dynamo captured it. `lowered` holds all of them, in order. `tracing`
+    is around each trace.
     """
 
-    def __init__(self, recorder: Recorder, attribution: NodeAttribution, origins: OriginTable) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        attribution: NodeAttribution,
+        origins: OriginTable,
+        tracing: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+    ) -> None:
+        self._tracing = tracing
         self.lowered: list[LoweredGraphs] = []
         self._recorder = recorder
         self._attribution = attribution
@@ -74,7 +83,8 @@ class LoweringRunner:
             self.record(lowered, arguments, (), ())
 
     def _lower(self, graph_module: GraphModule) -> LoweredGraphs:
-        lowered = lower(graph_module)
+        with self._tracing():
+            lowered = lower(graph_module)
         self.lowered.append(lowered)
         return lowered
 

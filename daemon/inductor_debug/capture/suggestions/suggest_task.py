@@ -57,6 +57,7 @@ def _suggest(opened: OpenFile, candidate: Candidate, least_gain: float) -> list[
     trials = TriedRuns(opened, candidate)
     target = trials.target()
     opened.emit(Progressed(f"running {candidate.name} as it is"))
+    trials.run_beside([AS_IT_IS, *_likely(opened.profile)])
     recording, figures = trials.recording(AS_IT_IS), trials.figures(RunTrial(()))
     before, problem, tried = None, "", []
     if isinstance(recording, str) or isinstance(figures, str):
@@ -65,7 +66,9 @@ def _suggest(opened: OpenFile, candidate: Candidate, least_gain: float) -> list[
         problem = _NO_SPEED
     else:
         before, found = figures, _Tried(trials, figures, least_gain)
-        for trial in _single_trials(opened, target, recording, figures):
+        single = list(_single_trials(opened, target, recording, figures))
+        trials.run_beside(trial.settings for trial in single)
+        for trial in single:
             found.take(trial)
         found.together()
         tried = found.rows()
@@ -87,6 +90,12 @@ def _suggest(opened: OpenFile, candidate: Candidate, least_gain: float) -> list[
     )
     opened.emit(Answered(candidate.name, document))
     return []
+
+
+def _likely(profile: Profile) -> list[RunSettings]:
+    """What nearly every model is tried in: it runs while it is not yet known how the model runs as it is."""
+    half = _half_of(profile)
+    return [RunSettings(autocast=_HALVES[half])] if half is not None else []
 
 
 def _single_trials(

@@ -1,10 +1,15 @@
-"""TriedRuns of a target: what it needs at least where it is run in some ways, each run once on a target of its own."""
+"""TriedRuns of a target: what it needs at least where it is run in some ways, each run once on a target of its own.
+
+Ways of which it is known beforehand that they are wanted run beside one another, in forked children; a child that ends
+before it answers changes nothing but the time: what it was at runs here.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import torch
 from inductor_debug_schema import (
@@ -24,6 +29,7 @@ from inductor_debug_schema import (
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.expressions.host_tensors import made_on_host
 from inductor_debug.capture.failures.failures import describe
+from inductor_debug.capture.gpu_kernels.absent_gpu import attention_on
 from inductor_debug.capture.inference.finding_filter import has_free_sizes, with_fixed_sizes
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.sizes.sizing import sizing_of
@@ -38,6 +44,7 @@ from inductor_debug.rules.judge import judge
 from inductor_debug.rules.recording.liveness import on_device, peak_of
 from inductor_debug.rules.recording.ops import Product, Recording
 from inductor_debug.rules.registry import constraints
+from inductor_debug.system.forked_work import Died, processors, worked_on
 
 _COPYING = ("channels-last", "matrix-padding")
 """Rules whose findings say what torch.compile copies in every run."""
@@ -90,6 +97,15 @@ class TriedRuns:
         self.opened.emit(sizing.seen(target.name, target.given))
         return target
 
+    def run_beside(self, wanted: Iterable[RunSettings]) -> None:
+        """Runs what will be asked for, as many ways at a time as there are processors."""
+        missing = [settings for settings in dict.fromkeys(wanted) if settings not in self._runs]
+        if min(len(missing), processors()) < 2:
+            return
+        for settings, made in worked_on(missing, self._run):
+            if not isinstance(made, Died):
+                self._runs[settings] = made
+
     def recording(self, settings: RunSettings) -> Recording | str:
         """What runs under some settings, or why that does not run."""
         if settings not in self._runs:
@@ -131,7 +147,7 @@ class TriedRuns:
         target = settings.applied(self.target())
         try:
             with self._around(target), settings.around():
-                outcome = run_aot(target, self.opened.sources)
+                outcome = run_aot(target, self.opened.sources, partial(attention_on, self.opened.profile))
         except Exception as error:
             return describe(error)
         if outcome.report.state is not StageState.DONE:
