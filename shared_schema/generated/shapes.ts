@@ -133,7 +133,7 @@ export const RECORDS: Readonly<Record<string, Readonly<Record<string, Shape>>>> 
   "RooflineDocument": {"schema": "integer", "cost": "CostDocument", "bytes_per_second": ["or", "number", "null"], "ceilings": ["list", "Ceiling"]},
   "RuleCount": {"rule": "string", "severity": "Severity", "findings": "integer"},
   "RulePage": {"rule": "string", "markdown": "string"},
-  "RunCost": {"accelerator": "string", "total": "CostBound", "by_roof": ["map", "number"], "peak_bytes": "integer", "classes?": ["list", "ClassCost"]},
+  "RunCost": {"accelerator": "string", "total": "CostBound", "by_roof": ["map", "number"], "peak_bytes": "integer", "classes?": ["list", "ClassCost"], "backward?": ["or", "boolean", "null"]},
   "RunFigures": {"seconds": "number", "copied_seconds": "number", "crossing_bytes": "integer", "peak_bytes": "integer"},
   "RunProfileDocument": {"schema": "integer", "target": "string", "path": "string", "side": "string", "trace": "string", "training": "boolean", "device": "string", "device_title": "string", "threads": "integer", "accelerator": "string", "title": "string", "bound_seconds": ["or", "number", "null"], "comparable": "boolean", "steps": "integer", "step": ["or", "StepTime", "null"], "idle": ["or", "StepTime", "null"], "tied": "ProfileTie", "tied_share": "number", "kernels": ["list", "KernelTime"], "expressions": ["list", "ExpressionTime"], "gaps": ["list", "IdleGap"], "notes": ["list", "string"], "problem": "string"},
   "ShapeConflict": {"conflict": "ConflictKind", "operation": "string", "call": "string", "operands": ["list", "OperandFact"], "left": "ConflictSide", "right?": ["or", "ConflictSide", "null"], "wanted?": ["or", "integer", "string", "null"]},

@@ -2907,7 +2907,8 @@ export interface RunCaptured {
  * A whole run on the accelerator `accelerator`: `total`, and which roof takes how many of its seconds.
  *
  * The bound of a run may be less than those of its ops together, because bytes may be moved while products compute.
- * `peak_bytes` is the most memory that is needed at once, at least. `classes` are those of the project.
+ * `peak_bytes` is the most memory that is needed at once, at least. `classes` are those of the project. `backward`
+ * says whether the backward pass is counted, too; None where nothing of the run wants gradients.
  */
 export interface RunCost {
   readonly accelerator: string;
@@ -2915,6 +2916,7 @@ export interface RunCost {
   readonly by_roof: Readonly<Record<string, number>>;
   readonly peak_bytes: number;
   readonly classes?: readonly ClassCost[];
+  readonly backward?: boolean | null;
 }
 
 /**

@@ -65,7 +65,8 @@ class RunCost:
     """A whole run on the accelerator `accelerator`: `total`, and which roof takes how many of its seconds.
 
     The bound of a run may be less than those of its ops together, because bytes may be moved while products compute.
-    `peak_bytes` is the most memory that is needed at once, at least. `classes` are those of the project.
+    `peak_bytes` is the most memory that is needed at once, at least. `classes` are those of the project. `backward`
+    says whether the backward pass is counted, too; None where nothing of the run wants gradients.
     """
 
     accelerator: str
@@ -73,3 +74,4 @@ class RunCost:
     by_roof: dict[str, float]
     peak_bytes: int
     classes: list[ClassCost] = field(default_factory=list)
+    backward: bool | None = None

@@ -427,11 +427,11 @@ async def test_lenses_tell_the_bound_of_a_target_and_the_part_of_its_classes(mak
     total = CostBound(9, 1 << 20, 1 << 20, 1 << 20, 1 << 30, 40e-6, 60e-6, Roof.MEMORY, 1.0)
     part = replace(total, seconds=15e-6, share=0.375, limited_by=Roof.COMPUTE)
     classes = [ClassCost("/model.py", "Model", total), ClassCost("/model.py", "Block", part)]
-    run = RunCost("h100", total, {"memory": 25e-6, "compute": 15e-6}, 1 << 30, classes)
+    run = RunCost("h100", total, {"memory": 25e-6, "compute": 15e-6}, 1 << 30, classes, backward=False)
     editor.engine.updates[uri] = update_of(stage(Stage.PREVIEW, cost=run), stage(Stage.MOCK))
     shown = await lenses(editor, uri)
-    assert (0, "38 % of the bound of Model: 15 µs on h100, compute", "inductorDebug.showGraph") in shown
-    assert (2, "at least 40 µs on h100 (62 % memory)", "inductorDebug.showGraph") in shown
+    assert (0, "38 % of the bound of Model's forward pass: 15 µs on h100, compute", "inductorDebug.showGraph") in shown
+    assert (2, "forward pass: at least 40 µs on h100 (62 % memory)", "inductorDebug.showGraph") in shown
     assert not [title for line, title, _ in shown if line == 1 and "bound" in title]
 
 

@@ -87,7 +87,14 @@ def whole_run(recording: Recording, run: RunBounds, accelerator: str, peak_bytes
     by_roof = {roof.value: seconds for roof, seconds in run.by_roof.items() if seconds}
     told = replace(total.told(run, run.by_roof), unfused_seconds=run.unfused)
     classes = _told(run, _spread(recording, run, lambda op: op.frames, _classes))
-    return RunCost(accelerator, told, by_roof, peak_bytes, [ClassCost(*key, cost) for key, cost in classes.items()])
+    costs = [ClassCost(*key, cost) for key, cost in classes.items()]
+    return RunCost(accelerator, told, by_roof, peak_bytes, costs, _has_backward(recording))
+
+
+def _has_backward(recording: Recording) -> bool | None:
+    if any(op.autograd_node for op in recording.ops):
+        return True
+    return False if any(meta.requires_grad for op in recording.ops for meta in op.outputs) else None
 
 
 def by_expression(recording: Recording, run: RunBounds) -> dict[Location, CostBound]:

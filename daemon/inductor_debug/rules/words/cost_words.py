@@ -28,7 +28,9 @@ def lines_of_cost(cost: CostBound, accelerator: str) -> list[str]:
 
 
 def bound_of(run: RunCost, saved: RunCost | None = None, committed: RunCost | None = None) -> str:
-    """`at least 38 µs on h100 (62 % memory), +12 % since the last save`; "" where no speed is known.
+    """`forward pass: at least 38 µs on h100 (62 % memory), +12 % since the last save`; "" where no speed is known.
+
+    Which passes are counted is told where gradients are wanted: the first stages know of the forward pass alone.
 
     Args:
         run: the cost of the present text.
@@ -40,7 +42,12 @@ def bound_of(run: RunCost, saved: RunCost | None = None, committed: RunCost | No
         return ""
     share = run.by_roof[total.limited_by.value] / total.seconds if total.limited_by is not None else 0.0
     roof = f" ({_percent(share)} {total.limited_by.value})" if total.limited_by is not None else ""
-    return f"at least {in_seconds(total.seconds)} on {run.accelerator}{roof}{_changes(run, saved, committed)}"
+    told = f"at least {in_seconds(total.seconds)} on {run.accelerator}{roof}{_changes(run, saved, committed)}"
+    return f"{_passes(run)}: {told}" if run.backward is not None else told
+
+
+def _passes(run: RunCost) -> str:
+    return "forward and backward" if run.backward else "forward pass"
 
 
 def _changes(run: RunCost, saved: RunCost | None, committed: RunCost | None) -> str:
@@ -52,7 +59,7 @@ def _changes(run: RunCost, saved: RunCost | None, committed: RunCost | None) -> 
 
 def _change(run: RunCost, before_it: RunCost, when: str, *, bytes_too: bool = False) -> str:
     """By how much costs differ, where that is anything that one reads as a percentage."""
-    if before_it.accelerator != run.accelerator:
+    if (before_it.accelerator, before_it.backward) != (run.accelerator, run.backward):
         return ""
     pairs = [("", before_it.total.seconds, run.total.seconds), ("peak ", before_it.peak_bytes, run.peak_bytes)]
     if bytes_too:
@@ -62,12 +69,13 @@ def _change(run: RunCost, before_it: RunCost, when: str, *, bytes_too: bool = Fa
     return f", {', '.join(told)} since {when}" if told else ""
 
 
-def part_of(cost: ClassCost, target: str, accelerator: str) -> str:
-    """`38 % of the bound of GPT: 12 ms on h100, compute`."""
+def part_of(cost: ClassCost, target: str, run: RunCost) -> str:
+    """`38 % of the bound of GPT's forward pass: 12 ms on h100, compute`."""
     bound = cost.cost
     roof = f", {bound.limited_by.value}" if bound.limited_by is not None else ""
-    seconds = f"{in_seconds(bound.seconds or 0.0)} on {accelerator}{roof}"
-    return f"{_percent(bound.share or 0.0)} of the bound of {target}: {seconds}"
+    seconds = f"{in_seconds(bound.seconds or 0.0)} on {run.accelerator}{roof}"
+    whole = target if run.backward is None else f"{target}'s {_passes(run)}"
+    return f"{_percent(bound.share or 0.0)} of the bound of {whole}: {seconds}"
 
 
 def _percent(share: float) -> str:

@@ -115,7 +115,7 @@ def _parts(server: Server, update: AnalysisUpdate, outline: DocumentOutline, uri
         for part in run.classes if run is not None else ():
             seconds = part.cost.seconds or 0.0
             if run is not None and part.path == update.path and seconds > found.get(part.name, (0.0,))[0]:
-                found[part.name] = (seconds, part_of(part, target.name, run.accelerator), target.name)
+                found[part.name] = (seconds, part_of(part, target.name, run), target.name)
     return [
         _lens(module.line, found[module.name][1], uri, *_graph_of(server, uri, found[module.name][2]))
         for module in outline.modules
