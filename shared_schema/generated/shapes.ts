@@ -84,7 +84,7 @@ export const RECORDS: Readonly<Record<string, Readonly<Record<string, Shape>>>> 
   "FunctionGradient": {"autograd_function": "string", "gradient_fault": "GradientFault", "argument": "string", "factor?": ["or", "number", "null"]},
   "GatheredBugReport": {"id": "string", "title": "string", "body": "string", "files": ["list", "BugReportFile"], "missing": ["list", "string"], "redacted": ["map", "integer"]},
   "GraphAnswer": {"uri": "string", "status": "string", "reason": ["or", "string", "null"], "notes": ["list", "string"], "artifacts": ["list", "ArtifactReference"], "targets": ["list", "GraphTarget"]},
-  "GraphBreak": {"breaks_by": "BreakCause", "expression": "string", "subject?": "string", "function?": "string", "inside?": "string", "eager?": "string", "registry_id?": "string", "torch_kind?": "string", "explanation?": "string", "hints?": ["list", "string"], "refused?": "boolean", "kept_by?": ["or", "NoGraph", "null"]},
+  "GraphBreak": {"breaks_by": "BreakCause", "expression": "string", "subject?": "string", "function?": "string", "inside?": "string", "eager?": "string", "registry_id?": "string", "torch_kind?": "string", "explanation?": "string", "hints?": ["list", "string"], "refused?": "boolean", "kept_by?": ["or", "NoGraph", "null"], "toggled?": "boolean"},
   "GraphStage": {"stage": "Stage", "state": "StageState", "notes": ["list", "string"]},
   "GraphTarget": {"name": "string", "line": "integer", "stages": ["list", "GraphStage"]},
   "Growth": {"known_seconds": "number", "known_bytes": "integer", "seconds": "number", "peak_bytes": "integer"},

@@ -1600,8 +1600,9 @@ export interface GraphAnswer {
  * that runs without a compiler because of it, empty where only the expression does.
  *
  * `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
- * its words: for reading only. `refused` says that the user asked for no break (`fullgraph=True`), so that compiling
- * fails. Where no graph is captured, `kept_by` is what keeps torch from it, and `function` what that is called.
+ * its words: for reading only. `refused` says that the user asked for no break (`fullgraph=True`, or for a part of the
+ * code `error_on_graph_break(True)`, which is `toggled`), so that compiling fails. Where no graph is captured,
+ * `kept_by` is what keeps torch from it, and `function` what that is called.
  */
 export interface GraphBreak {
   readonly breaks_by: BreakCause;
@@ -1616,6 +1617,7 @@ export interface GraphBreak {
   readonly hints?: readonly string[];
   readonly refused?: boolean;
   readonly kept_by?: NoGraph | null;
+  readonly toggled?: boolean;
 }
 
 /**

@@ -472,7 +472,8 @@ class _Session:
     def _around(self, stage: Stage, target: BuiltTarget) -> Iterator[None]:
         """What a run of the target in a stage needs around it."""
         around = self._builder.eagerly() if stage is Stage.PREVIEW else self._builder.traced()
-        with around, torch.set_grad_enabled(target.gradients), naming_symbols(symbols_of(target)):
+        recording = torch.set_grad_enabled(target.gradients)
+        with around, target.as_called(), recording, naming_symbols(symbols_of(target)):
             yield
 
     def _interrupted(self, stage: Stage, target: BuiltTarget, error: BaseException) -> StageOutcome:

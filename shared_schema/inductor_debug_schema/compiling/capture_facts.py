@@ -114,8 +114,9 @@ class GraphBreak:
     that runs without a compiler because of it, empty where only the expression does.
 
     `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
-    its words: for reading only. `refused` says that the user asked for no break (`fullgraph=True`), so that compiling
-    fails. Where no graph is captured, `kept_by` is what keeps torch from it, and `function` what that is called.
+    its words: for reading only. `refused` says that the user asked for no break (`fullgraph=True`, or for a part of the
+    code `error_on_graph_break(True)`, which is `toggled`), so that compiling fails. Where no graph is captured,
+    `kept_by` is what keeps torch from it, and `function` what that is called.
     """
 
     breaks_by: BreakCause
@@ -130,6 +131,7 @@ class GraphBreak:
     hints: list[str] = field(default_factory=list)
     refused: bool = False
     kept_by: NoGraph | None = None
+    toggled: bool = False
 
 
 class StateHolder(str, Enum):

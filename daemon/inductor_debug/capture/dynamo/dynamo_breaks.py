@@ -159,8 +159,14 @@ def listen(on_break: Callable[[RawBreak], None], on_limit: Callable[[RawLimit], 
 
 def stack_of_error(error: BaseException) -> TracedStack:
     """What was being traced when an exception of Dynamo's was raised, as far as it was noted."""
-    raised: RawBreak | None = getattr(error, _RAISED, None)
+    raised = break_of_error(error)
     return raised.stack if raised is not None else ()
+
+
+def break_of_error(error: BaseException) -> RawBreak | None:
+    """The break that an exception of Dynamo's is, as far as it was noted."""
+    raised: RawBreak | None = getattr(error, _RAISED, None)
+    return raised
 
 
 class Suspendable(Protocol):

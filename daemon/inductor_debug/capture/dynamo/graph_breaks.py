@@ -71,8 +71,8 @@ class BreakCollector:
     _broken: dict[tuple[str, str], int] = field(default_factory=dict)
     _called_from: set[Location] = field(default_factory=set)
 
-    def add(self, raw: RawBreak) -> None:
-        """Takes one break in."""
+    def add(self, raw: RawBreak, *, toggled: bool = False) -> None:
+        """Takes one break in; `toggled` says that the code around it takes none, and that it ended the run."""
         traced = frames_of(raw.stack, self.sources)
         callers = self.stack(raw.caller)
         # The rest of a function, after an earlier break, is called from its beginning.
@@ -84,7 +84,7 @@ class BreakCollector:
             raw.words, raw.callee, raw.stack, self.sources, modules=raw.modules, eager=eager, scripted=scripted
         )
         location, related = place(frames, self.target.location, "inside {}")
-        facts = replace(facts, refused=self.target.fullgraph)
+        facts = replace(facts, refused=self.target.fullgraph or toggled, toggled=toggled)
         if broken is not None and not facts.inside:
             location = broken
         site = self._construction_site(raw, frames, len(traced))
@@ -136,7 +136,7 @@ class BreakCollector:
     ) -> Finding:
         return Finding(
             rule="graph-break",
-            severity=Severity.ERROR if self.target.fullgraph else _severity(facts, raw),
+            severity=Severity.ERROR if facts.refused else _severity(facts, raw),
             message=sentence_of(facts),
             path=location.path,
             range=location.range,

@@ -8,8 +8,8 @@ graph breaks are `graph_breaks`'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -74,12 +74,17 @@ def run_guards(target: BuiltTarget, sources: SourceMap, more: Sequence[Call] = (
     watch = _Watch(run, same_calls=same)
     calls = list(more) or seen or target.calls * _CALLS_AGAIN
 
-    def under(number: int) -> AbstractContextManager[None]:
+    @contextmanager
+    def under(number: int) -> Iterator[None]:
         if again is None or not seen:
-            return nullcontext()
-        return (again.later[number - 1].conditions if number else again.first).held(target.module)
+            yield
+            return
+        conditions = again.later[number - 1].conditions if number else again.first
+        with conditions.set_as_here(again.first), conditions.held(target.module):
+            yield
 
-    with guard_hooks.listening(watch.guard, watch.recompiled), specialisations(watch.specialised.append):
+    listening = guard_hooks.listening(watch.guard, watch.recompiled)
+    with target.as_called(), listening, specialisations(watch.specialised.append):
         error = run.execute(watch, calls, leave_early=False, under=under)
     snapshot.restore()
     ending = run.explain(error)

@@ -7,6 +7,7 @@ This module only describes; it builds nothing and runs nothing, so that the stag
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -105,6 +106,10 @@ class BuiltTarget:
     def called_otherwise(self) -> bool:
         """Whether the program calls it in more than one way."""
         return self.again is not None and bool(self.again.later)
+
+    def as_called(self) -> AbstractContextManager[None]:
+        """Has torch be set as it was when the program called the target first, where that was seen."""
+        return nullcontext() if self.again is None else self.again.first.set_as_here()
 
     def alone(self) -> list[BuiltTarget]:
         """The same target once for each call, with the arguments of that one alone."""

@@ -289,7 +289,17 @@ def _snapshot(value: Any) -> Any:
     if type(value) is dict:
         return {key: _snapshot(item) for key, item in value.items()}
     if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter):
-        made = value.detach().requires_grad_(value.requires_grad)
+        made = _untransformed(value)
         vars(made).update({name: kept for name, kept in vars(value).items() if name.startswith(_MARKS)})
         return made
     return own_iterator(value)
+
+
+def _untransformed(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor without its history, and without the transforms (`torch.func.grad`) that a call may stand in."""
+    made = torch.func.debug_unwrap(tensor.detach())
+    if made.shape != tensor.shape:  # `vmap`, which the call sees nothing of
+        made = torch.func.debug_unwrap(tensor.new_zeros(tensor.shape))
+    with contextlib.suppress(RuntimeError):  # which transforms do not allow
+        made.requires_grad_(tensor.requires_grad)
+    return made

@@ -2,7 +2,7 @@
 
 Each kind of call is taken down once, by what torch guards (sizes and dtypes of tensors, values of numbers), so that a
 loop costs as much as its differences. `Conditions` put back, for a call that is repeated, what held when it was made:
-also the plain values that the program has changed in between (`held_values`).
+also the plain values that the program has changed in between (`held_values`), and how torch was set.
 """
 
 from __future__ import annotations
@@ -18,21 +18,38 @@ from torch.utils import _pytree as pytree
 from inductor_debug.capture.runtime.held_values import PLAIN, Held, HeldNames, held_values
 from inductor_debug.rules.recording.ops import Frame
 
+_CONFIGURATIONS = (torch._dynamo.config, torch.compiler.config)
+"""What says how Dynamo compiles. Their type (`torch.utils._config_module`) is private, its methods are not."""
 MOST = 8
 """Calls that are kept; torch makes as many versions of a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What a call was made under. `values` are those that its code reads of what outlives a call."""
+    """What a call was made under. `values` are those that its code reads of what outlives a call.
+
+    `settings` are those of torch by which code is compiled, for each of its configurations.
+    """
 
     gradients: bool
     training: bool | None
     values: tuple[Held, ...]
+    settings: tuple[dict[str, Any], ...] = ()
+
+    @contextlib.contextmanager
+    def set_as_here(self, otherwise: Conditions | None = None) -> Iterator[None]:
+        """Has torch be set as it was; only in what is not as in `otherwise`, or now."""
+        known = otherwise.settings if otherwise is not None else _settings()
+        with contextlib.ExitStack() as patches:
+            for configuration, wanted, before in zip(_CONFIGURATIONS, self.settings, known, strict=False):
+                changed = {name: value for name, value in wanted.items() if before.get(name, value) != value}
+                if changed:
+                    patches.enter_context(configuration.patch(changed))
+            yield
 
     @contextlib.contextmanager
     def held(self, module: torch.nn.Module | None) -> Iterator[None]:
-        """Holds them for a call; the caller puts the state of modules and globals back."""
+        """Holds all but the settings for a call; the caller puts the state of modules and globals back."""
         if module is not None and self.training is not None and module.training != self.training:
             module.train(self.training)
         later = [value.now() for value in self.values if isinstance(value, HeldNames)]
@@ -88,7 +105,15 @@ class CallsAgain:
 def conditions_of(function: Callable[..., Any], module: torch.nn.Module | None) -> Conditions:
     """What holds now for a call of `function`, or of the `forward` of a module."""
     training = None if module is None else module.training
-    return Conditions(torch.is_grad_enabled(), training, held_values(function, module))
+    return Conditions(torch.is_grad_enabled(), training, held_values(function, module), _settings())
+
+
+def _settings() -> tuple[dict[str, Any], ...]:
+    """The plain settings of torch's configurations."""
+    return tuple(
+        {name: value for name, value in each.get_config_copy().items() if type(value) in PLAIN and name[0] != "_"}
+        for each in _CONFIGURATIONS
+    )
 
 
 def _guarded(leaf: Any) -> tuple[Any, ...]:

@@ -31,6 +31,7 @@ from torch.utils import _pytree as pytree
 from inductor_debug.capture.dynamo.breaks.callees import Callee, forbidden_call
 from inductor_debug.capture.dynamo.dynamo_breaks import (
     Compilations,
+    break_of_error,
     listen,
     stack_of_error,
     stack_of_summaries,
@@ -74,6 +75,8 @@ Callers = Callable[[Any], tuple[Frame, ...]]
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 """Positional and keyword arguments."""
 _STACK = "_inductor_debug_error_stack"
+_UNSUPPORTED = "Unsupported"
+"""The class of `torch._dynamo.exc` for what breaks a graph."""
 
 
 class GraphHandler(Protocol):
@@ -220,6 +223,10 @@ class DynamoRun:
         if (forbidden := forbidden_call(cause_of(error))) is not None:
             return StageEnding([*findings, self._forbidden(*forbidden)])
         if _is_dynamos(error):
+            if type(error).__name__ == _UNSUPPORTED and (refused := break_of_error(error)) is not None:
+                # Else it would have gone on: nobody but `error_on_graph_break(True)` lets it out.
+                self.breaks.add(refused, toggled=not self.target.fullgraph)
+                return StageEnding(list(self.breaks.findings))
             cause = cause_of(error)
             if self.target.fake_mode is not None and is_of_fake_tensors_alone(cause):
                 # Dynamo takes the model's real tensors; these took sizes on that real ones do not have.
