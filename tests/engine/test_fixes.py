@@ -15,12 +15,14 @@ from inductor_debug.engine.fixes.fix_candidates import FIXABLE, guesses
 from inductor_debug.engine.fixes.proof import proves
 from inductor_debug.source.text_lines import split_lines, utf16_length
 from inductor_debug_schema import (
+    BreakCause,
     ExportFault,
     ExportStop,
     Facts,
     FileReport,
     FileStatus,
     Finding,
+    GraphBreak,
     Misalignment,
     OddSize,
     Position,
@@ -369,3 +371,25 @@ BELOW = found("dtype", 1, 4, 5)
 def test_a_fix_is_proved_when_the_finding_went_and_none_came(after: FileReport, proved: bool) -> None:
     before = report(LAYOUT_FOUND, AROUND, BELOW)
     assert proves(after, before, [LAYOUT_FOUND], OLD, NEW) is proved
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "pure"),
+    [
+        ("SCALE = 2.0\n", "return «f.g(x)» * SCALE", True),
+        ("def double(x):\n    return x * 2\n", "return double(«f.g(x)»)", True),
+        ("def double(x):\n    print(x)\n    return x * 2\n", "return double(«f.g(x)»)", False),
+        ("SCALE = 2.0\nSCALE = 3.0\n", "return «f.g(x)» * SCALE", False),
+        ("weight = torch.ones(3)\n", "return «f.g(x)» * weight", False),
+        ("seen = []\n", "seen.append(1)\n    return «f.g(x)»", False),
+        ("import random\n", "return «f.g(x)» * random.random()", False),
+        ("", "x.add_(1)\n    return «f.g(x)»", False),
+        ("", "x[0] = 1\n    return «f.g(x)»", False),
+        ("", "torch.manual_seed(0)\n    return «f.g(x)»", False),
+        ("calls = 0\n", "global calls\n    calls = 1\n    return «f.g(x)»", False),
+    ],
+)
+def test_only_a_pure_function_is_put_into_the_graph_as_a_whole(before: str, body: str, pure: bool) -> None:
+    text = f"import functools as f\nimport torch\n{before}\n\ndef own(x):\n    {body}\n\n\nown(torch.ones(3))\n"
+    found = outcomes(text, "graph-break", GraphBreak(BreakCause.INSPECTION, "f.g(x)"))
+    assert ["@torch._dynamo.nonstrict_trace\ndef own(x)" in each for each in found] == [True] * pure

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeVar
 
-_CHANGING = frozenset(
+CHANGING = frozenset(
     {
         "add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem",
         "popleft", "remove", "reverse", "setdefault", "sort", "update",
@@ -112,7 +112,7 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
             targets = node.targets
         case ast.AugAssign() | ast.AnnAssign() | ast.For():
             targets = [node.target]
-        case ast.Call(func=ast.Attribute(value=receiver, attr=method)) if method in _CHANGING:
+        case ast.Call(func=ast.Attribute(value=receiver, attr=method)) if method in CHANGING:
             targets = [receiver]
     for target in targets:
         yield from target.elts if isinstance(target, ast.Tuple | ast.List) else [target]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from inductor_debug_schema import Finding, FractionalSize, ShapeConflict, UnknownName
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.engine.fixes import argument_fixes, call_fixes, layer_fixes, operands
+from inductor_debug.engine.fixes import argument_fixes, call_fixes, layer_fixes, marks, operands
 from inductor_debug.engine.fixes.edits import Fix, TextEdit
 from inductor_debug.engine.fixes.search.edit_search import searched
 from inductor_debug.engine.fixes.tree import Tree
@@ -46,7 +46,7 @@ def of_facts(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
             *argument_fixes.fixes(tree, finding, facts),
         ]
     else:
-        guesses += call_fixes.fixes(tree, finding)
+        guesses += [*call_fixes.fixes(tree, finding), *marks.fixes(tree)]
     return _each_once(guesses)[:_MOST]
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from inductor_debug_schema import BreakCause, Finding, GraphBreak
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.engine.fixes.breaks import branches, foreign_functions, guards, values
+from inductor_debug.engine.fixes.breaks import branches, foreign_functions, guards, own_functions, values
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree
 
@@ -47,5 +47,5 @@ def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
         return []
     if facts.inside:
         return list(foreign_functions.fixes(tree, node, facts))
-    guess = _BY_CAUSE.get(facts.breaks_by)
-    return list(dict.fromkeys(guess(tree, node, facts)))[:_MOST] if guess is not None else []
+    guess = _BY_CAUSE.get(facts.breaks_by, own_functions.fixes)
+    return list(dict.fromkeys(guess(tree, node, facts)))[:_MOST]

@@ -14,7 +14,7 @@ from inductor_debug_schema import BreakCause, GraphBreak, Position, Range
 from inductor_debug.engine.fixes.edits import Fix, TextEdit
 from inductor_debug.engine.fixes.tree import Tree
 
-_OF_THE_CODE = frozenset(
+OF_THE_CODE = frozenset(
     {
         BreakCause.ARGUMENT,
         BreakCause.ATTRIBUTE,
@@ -39,7 +39,7 @@ def fixes(tree: Tree, node: ast.AST, facts: GraphBreak) -> Iterator[Fix]:
     torch = tree.imported("torch")
     call = next((each for each in (node, *tree.around(node)) if isinstance(each, ast.Call)), None)
     imported = [each for each in tree.module.body if isinstance(each, ast.Import | ast.ImportFrom)]
-    if facts.breaks_by not in _OF_THE_CODE or torch is None or call is None or not imported:
+    if facts.breaks_by not in OF_THE_CODE or torch is None or call is None or not imported:
         return
     named = call.func
     root = next((each.id for each in ast.walk(named) if isinstance(each, ast.Name)), "")

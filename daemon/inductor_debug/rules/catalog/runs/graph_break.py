@@ -40,4 +40,9 @@ class GraphBreakRule(RunRule):
         Keep numbers as tensors instead of calling `.item()`, `.tolist()` or `.numpy()`; if a value is really a
         size, set `torch._dynamo.config.capture_scalar_outputs = True`. Wrap foreign code in a
         `torch.library.custom_op`, or move it before or after the compiled part. `torch.compile(...,
-        fullgraph=True)` turns every break into an error, which keeps them out."""
+        fullgraph=True)` turns every break into an error, which keeps them out.
+
+        A function that Dynamo cannot follow, and that does nothing but compute with its arguments, can be put into
+        the graph as a whole by `torch._dynamo.nonstrict_trace`. It is recorded once, without guards: a function that
+        prints, keeps something, draws random numbers by Python or reads a global that changes would compute
+        something else, so there is no quick fix for one."""
