@@ -1957,7 +1957,8 @@ export interface JobRequest {
  * `language` is "cpp", "triton", "extern" or "python"; `nodes` are names of nodes in the graph `graph`, which is the
  * post-grad graph that the kernel was generated from. `places` are the expressions they come from, most nodes first.
  * `build` is what a compiler made of it, None where it was not asked. `unfused` are kernels that could have been part
- * of this one.
+ * of this one. `lines` maps lines of the source to the expressions that they were
+ * written for, where that is known: several entries where one operation of the compiler computes several.
  */
 export interface Kernel {
   readonly name: string;
@@ -1968,6 +1969,7 @@ export interface Kernel {
   readonly places?: readonly Location[];
   readonly build?: KernelBuild | null;
   readonly unfused?: readonly UnfusedKernel[];
+  readonly lines?: readonly LinePlace[];
 }
 
 /**

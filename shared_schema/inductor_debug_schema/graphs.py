@@ -139,7 +139,8 @@ class Kernel:
     `language` is "cpp", "triton", "extern" or "python"; `nodes` are names of nodes in the graph `graph`, which is the
     post-grad graph that the kernel was generated from. `places` are the expressions they come from, most nodes first.
     `build` is what a compiler made of it, None where it was not asked. `unfused` are kernels that could have been part
-    of this one.
+    of this one. `lines` maps lines of the source to the expressions that they were
+    written for, where that is known: several entries where one operation of the compiler computes several.
     """
 
     name: str
@@ -150,6 +151,7 @@ class Kernel:
     places: list[Location] = field(default_factory=list)
     build: Union[KernelBuild, None] = None
     unfused: list[UnfusedKernel] = field(default_factory=list)
+    lines: list[LinePlace] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

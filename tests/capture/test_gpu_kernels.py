@@ -71,6 +71,19 @@ def named(document: GraphDocument, word: str, direction: str) -> Kernel:
     return next(kernel for kernel in document.kernels if word in kernel.name and kernel.graph == graph)
 
 
+def test_lines_of_a_kernel_lead_to_the_expressions_that_they_were_written_for(block: tuple[Job, GraphDocument]) -> None:
+    job, document = block
+    kernel = named(document, "softmax", "forward")
+    told: dict[str, set[str]] = {}
+    for known in kernel.lines:
+        line = kernel.source.split("\n")[known.line].strip()
+        told.setdefault(line, set()).add(excerpt(job.text, known.place))
+    products = {words for line, words in told.items() for words in words if "libdevice.erf" in line}
+    assert "F.gelu(y)" in products
+    assert "self.norm(x)" not in set().union(*told.values())
+    assert not [line for line in told if line.startswith(("import", "xoffset", "@triton"))]
+
+
 def test_forward_and_backward_are_triton_kernels_for_the_gpu(block: tuple[Job, GraphDocument]) -> None:
     _, document = block
     for direction in ("forward", "backward"):

@@ -23,7 +23,8 @@ floats; -1 stands for None. A column of lists is two columns: `x_at`, the offset
                    seq_nrs: i4 or -1; inputs_at, inputs, origins_at, origins, forward_at, forward, kernels_at, kernels:
                    i4 lists of strings}]
     kernels      [{name, language, source, graph: str, nodes: i4 strings, places: i4;
-                   build: `KernelBuild` as on the wire, or null; unfused: `UnfusedKernel`s likewise}]
+                   build: `KernelBuild` as on the wire, or null; unfused: `UnfusedKernel`s likewise;
+                   lines, line_places: i4, missing from files of older versions}]
     listings     [{title, language, text, graph: str, lines: i4, places: i4}]
     marks        [{rule, graph: str, place: i4, nodes: i4 strings}]
     specs        `DeviceSpecs` as on the wire, or null
@@ -166,6 +167,8 @@ def _kernel(kernel: Kernel, tables: ColumnTables) -> dict[str, Any]:
         "places": tables.places(kernel.places),
         "build": to_wire(kernel.build),
         "unfused": to_wire(kernel.unfused),
+        "lines": integers([known.line for known in kernel.lines]),
+        "line_places": tables.places([known.place for known in kernel.lines]),
     }
 
 
@@ -210,6 +213,7 @@ def _document(said: dict[str, Any]) -> GraphDocument:
                 places=[places[number] for number in read_integers(kernel["places"], below=len(places))],
                 build=from_wire(KernelBuild, kernel["build"]) if kernel.get("build") is not None else None,
                 unfused=[from_wire(UnfusedKernel, one) for one in kernel.get("unfused", ())],
+                lines=_read_lines(kernel["lines"], kernel["line_places"], places) if "lines" in kernel else [],
             )
             for kernel in said["kernels"]
         ],
@@ -263,14 +267,17 @@ def _seconds(said: dict[str, Any], total: int) -> list[float | None]:
 
 
 def _read_listing(said: dict[str, Any], places: list[Location]) -> Listing:
-    lines = read_integers(said["lines"])
-    known = [places[number] for number in read_integers(said["places"], below=len(places))]
-    if len(lines) != len(known):
-        raise ArtifactError("a listing has lines without places")
     return Listing(
         **{name: _text(said[name]) for name in ("title", "language", "text", "graph")},
-        places=list(map(LinePlace, lines, known)),
+        places=_read_lines(said["lines"], said["places"], places),
     )
+
+
+def _read_lines(lines: Any, known: Any, places: list[Location]) -> list[LinePlace]:
+    numbers_of_lines, found = read_integers(lines), read_integers(known, below=len(places))
+    if len(numbers_of_lines) != len(found):
+        raise ArtifactError("a text has lines without places")
+    return [LinePlace(line, places[number]) for line, number in zip(numbers_of_lines, found, strict=True)]
 
 
 def _read_places(said: dict[str, Any], strings: list[str]) -> list[Location]:

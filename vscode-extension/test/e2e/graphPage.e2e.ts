@@ -259,7 +259,7 @@ test("three panes in step: a node before, after the compiler's passes, and the k
   });
   const post = named("0.post", "0", "post_grad", {});
   const nodes = post.nodes.map((node) => ({ ...node, origins: [node.name], kernels: [`kernel_${node.name}`] }));
-  const kernels = ["a", "b"].map((name) => ({ name: `kernel_${name}`, language: "cpp", source: `void ${name}() {}`, graph: "0.post", nodes: [name], places: [place(name === "a" ? 3 : 4)] }));
+  const kernels = ["a", "b"].map((name) => ({ name: `kernel_${name}`, language: "cpp", source: `void ${name}() {}`, graph: "0.post", nodes: [name], places: [place(name === "a" ? 3 : 4)], lines: [{ line: 0, place: place(3) }, { line: 0, place: place(4) }] }));
   const { page, faults } = await open([document([named("0", "", "fx", {}), { ...post, nodes }], { kernels })], { sources: { "/project/model.py": "one\ntwo\n" } });
   await drawn(page);
   await page.locator('[aria-label^="Show a second"]').click();
@@ -276,6 +276,8 @@ test("three panes in step: a node before, after the compiler's passes, and the k
   await page.locator(".pane .places button", { hasText: "1 node" }).click();
   await until("a kernel lights its nodes in both", () => page.evaluate("globalThis.inductorDebugGraph.panes.every(({ scene }) => scene.related.has(1) && scene.related.size === 1)"));
   await page.screenshot({ path: join(SCREENSHOTS, "graph-page-three.png") });
+  await page.locator('.pane[aria-label="Kernels and IR"] .line.linked').click();
+  await until("a line lights the nodes of all its expressions", () => page.evaluate("globalThis.inductorDebugGraph.panes.every(({ scene }) => scene.related.has(1) && scene.related.has(2))"));
   await page.locator('.pane[aria-label="Kernels and IR"] [aria-label="Close this pane"]').click();
   expect(await page.locator(".pane:visible").count()).toBe(2);
   expect(faults).toEqual([]);

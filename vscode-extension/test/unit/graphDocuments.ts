@@ -138,6 +138,7 @@ export function encodeDocument(written: GraphDocument): Uint8Array<ArrayBuffer> 
   const { target, stage, path, digest, accelerator, torch, modules = {}, notes = [] } = written;
   const kernels = (written.kernels ?? []).map((kernel) => ({
     ...kernel, nodes: texts(kernel.nodes ?? []), places: integers((kernel.places ?? []).map((value) => places.code(value))),
+    lines: integers((kernel.lines ?? []).map(({ line }) => line)), line_places: integers((kernel.lines ?? []).map(({ place }) => places.code(place))),
   }));
   const listings = (written.listings ?? []).map((listing) => ({
     ...listing,

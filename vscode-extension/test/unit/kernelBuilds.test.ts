@@ -30,7 +30,7 @@ test("a damaged build is refused", () => {
 });
 
 test("builds that come one by one are put to the kernels that they are of", () => {
-  const kernel = { name: "triton_poi_0", language: "triton", source: "…", graph: "0.forward.post_grad", nodes: [], places: [], build: null, unfused: [] };
+  const kernel = { name: "triton_poi_0", language: "triton", source: "…", graph: "0.forward.post_grad", nodes: [], places: [], build: null, unfused: [], lines: [] };
   const library = { ...libraryOf([]), kernels: [kernel, { ...kernel, graph: "0.backward.post_grad" }] };
   const now = withBuilds(library, [readBuild(BUILD)]);
   expect(now.kernels.map(({ build }) => build?.registers)).toEqual([40, undefined]);

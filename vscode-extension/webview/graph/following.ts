@@ -89,14 +89,20 @@ export class Following {
 
   /** The editor's cursor is at a place: its nodes light up. What it was told to select itself changes nothing. */
   cursor(path: string, line: number, character: number): void {
-    const { state, revealed } = this;
+    const { revealed } = this;
     const at = (end: Position | undefined): boolean => end?.line === line && end.character === character;
     if (revealed?.path === path && (at(revealed.range.start) || at(revealed.range.end))) return;
     this.revealed = undefined;
-    const nodes = new Map(this.panes.flatMap(({ scene }) => (scene ? [[scene.entry.id, nodesAt(scene.entry.table, path, line, character)]] : [])));
+    this.lightPlaces([{ path, range: { start: { line, character }, end: { line, character } } }]);
+  }
+
+  /** Lights up the nodes of expressions; nothing is selected. */
+  lightPlaces(places: readonly Location[]): void {
+    const nodesOf = ({ table }: Scene["entry"]): Set<number> => new Set(places.flatMap(({ path, range: { start } }) => [...nodesAt(table, path, start.line, start.character)]));
+    const nodes = new Map(this.panes.flatMap(({ scene }) => (scene ? [[scene.entry.id, nodesOf(scene.entry)]] : [])));
     for (const { scene } of this.panes) if (scene) scene.selected = undefined;
     this.light(nodes, -1);
-    state.changed();
+    this.state.changed();
   }
 
   lightKernel(kernel: Whole<Kernel>): void {

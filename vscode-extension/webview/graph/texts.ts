@@ -10,7 +10,7 @@ export function makeCode(host: Host, following: () => Following, compiles: () =>
     compile: () => (host.kind === "vscode" && compiles() ? (): void => { host.send({ type: "capture", depth: "compiled", fresh: false }); } : undefined),
     reveal: (place) => { following().reveal(place, true); },
     lightKernel: (kernel) => { following().lightKernel(kernel); },
-    lightPlace: ({ path, range }) => { following().cursor(path, range.start.line, range.start.character); },
+    lightPlaces: (places) => { following().lightPlaces(places); },
     open: host.kind === "vscode" ? (text): void => { host.send({ type: "openText", text: { title: text.title, language: text.language, text: text.text, links: text.links } }); } : undefined,
   });
 }

@@ -46,7 +46,8 @@ class LoweredGraph:
     `aot` is AOTAutograd's graph and `post_grad` what Inductor's passes made of it, `origins` says which nodes of the
     first those of the second come from. The rest is empty where lowering failed. `calls` are names of kernels, with a
     colon and the number by which the wrapper's comments mention the call, and the post-grad nodes of each. `unfused`
-    says why a step was not fused with one that reads its result, by the names of both.
+    says why a step was not fused with one that reads its result, by the names of both; `lines` has for each kernel
+    the post-grad nodes that its lines were written for.
     """
 
     aot: Graph
@@ -58,6 +59,7 @@ class LoweredGraph:
     after_fusion: list[IrBlock] = field(default_factory=list)
     steps: list[IrStep] = field(default_factory=list)
     unfused: dict[tuple[str, str], str] = field(default_factory=dict)
+    lines: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -206,7 +208,7 @@ def _kernels(lowered: LoweredGraph, places: Mapping[str, Location]) -> list[Kern
     nodes: dict[str, dict[str, None]] = {name: {} for name in defined}
     for call, names in lowered.calls:
         nodes.setdefault(_name_of(call), {}).update(dict.fromkeys(names))
-    lines, tensors = _call_lines(lowered.wrapper), _tensors_of_kernels(lowered)
+    called, tensors = _call_lines(lowered.wrapper), _tensors_of_kernels(lowered)
     unfused = _unfused(lowered)
     made = []
     for name, computed in nodes.items():
@@ -214,11 +216,21 @@ def _kernels(lowered: LoweredGraph, places: Mapping[str, Location]) -> list[Kern
         if match is not None:
             language, source = _LANGUAGES.get(match["builder"], "python"), match["source"]
         else:
-            language, source = "extern", _extern_source(lines.get(name, ()), tensors.get(name, ()))
+            language, source = "extern", _extern_source(called.get(name, ()), tensors.get(name, ()))
         expressions = _ordered(places.get(node) for node in computed)
         graph, neighbours = lowered.post_grad.name, unfused.get(name, [])
-        made.append(Kernel(name, language, source, graph, list(computed), expressions, unfused=neighbours))
+        lines = _lines_of(source, lowered.lines.get(name, {}), places)
+        made.append(Kernel(name, language, source, graph, list(computed), expressions, unfused=neighbours, lines=lines))
     return made
+
+
+def _lines_of(source: str, nodes: Mapping[str, list[str]], places: Mapping[str, Location]) -> list[LinePlace]:
+    """The lines of a kernel that compute values of expressions: one entry for each expression, most nodes first."""
+    found = []
+    for number, line in enumerate(source.split("\n") if nodes else ()):
+        known = _ordered(places.get(name) for name in nodes.get(line.strip(), ()))
+        found += [LinePlace(number, place) for place in known]
+    return found
 
 
 def _unfused(lowered: LoweredGraph) -> dict[str, list[UnfusedKernel]]:

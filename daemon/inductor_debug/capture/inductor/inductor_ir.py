@@ -151,6 +151,11 @@ def _part(node: Any) -> IrPart:
     return IrPart(name, kind, value, tuple(map(_size, (*ranges, *inner))))
 
 
+def nodes_of(node: Any) -> list[str]:
+    """The FX nodes that one operation of a scheduler node computes, with those that were inlined into it."""
+    return _names(getattr(node.node, "origins", ()))
+
+
 def _tensors(operation: Any) -> tuple[str, ...]:
     """What a library's kernel reads, as far as that are tensors, and what it makes, "" where that is not one."""
     read = [text for one in getattr(operation, "inputs", ()) if (text := _tensor(one))]

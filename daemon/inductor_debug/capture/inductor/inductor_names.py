@@ -29,6 +29,7 @@ from torch.fx import GraphModule, Node
 from inductor_debug.capture.gpu_kernels.lowering_device import LoweringDevice
 from inductor_debug.capture.inductor.fusion_refusals import FusionRefusal, watched_fusions
 from inductor_debug.capture.inductor.inductor_ir import IrBlock, IrStep, block_of, step_of
+from inductor_debug.capture.inductor.kernel_lines import KernelLines, watched_lines
 from inductor_debug.capture.stages.aot_lowering import alone
 from inductor_debug.capture.tensors.fake_mode import without_modes
 
@@ -74,6 +75,7 @@ class LoweredKernels:
     after_fusion: list[IrBlock] = field(default_factory=list)
     steps: list[IrStep] = field(default_factory=list)
     refusals: list[FusionRefusal] = field(default_factory=list)
+    lines: KernelLines = field(default_factory=dict)
 
 
 class LoweringError(Exception):
@@ -186,6 +188,7 @@ def lower(
         stack.enter_context(device.lowering())
         stack.enter_context(V.set_debug_handler(listener))
         refusals = stack.enter_context(watched_fusions())
+        lines = stack.enter_context(watched_lines())
         stack.enter_context(V.set_fake_mode(fake_mode))
         stack.enter_context(_helper("maybe_disable_comprehensive_padding", example_inputs))
         stack.enter_context(debug.reset_provenance_globals())
@@ -209,7 +212,7 @@ def lower(
             raise LoweringError(error) from error
         made = getattr(debug, "_inductor_triton_kernel_to_post_grad_node_info", {})
         calls = [(name, list(nodes)) for name, nodes in made.items()]
-    return LoweredKernels(str(code.value), calls, listener.before, listener.after, steps, refusals)
+    return LoweredKernels(str(code.value), calls, listener.before, listener.after, steps, refusals, lines)
 
 
 class _Listener:

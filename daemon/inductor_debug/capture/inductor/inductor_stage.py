@@ -184,6 +184,7 @@ class _Capture:
             before_fusion=made.before_fusion,
             after_fusion=made.after_fusion,
             steps=made.steps,
+            lines=made.lines,
             unfused=unfused_neighbours(made.steps, made.refusals),
         )
 

@@ -174,6 +174,7 @@ function readKernel(said: Said, { strings, places }: Tables): Whole<Kernel> {
     places: chosen(said["places"], places),
     build: optional(said["build"], readBuild),
     unfused: list(said["unfused"] ?? [], readUnfused),
+    lines: said["lines"] === undefined ? [] : linePlaces(said["lines"], said["line_places"], places), // files of older versions have none
   };
 }
 
@@ -183,15 +184,18 @@ function readUnfused(value: unknown): UnfusedKernel {
 }
 
 function readListing(said: Said, { places }: Tables): Required<Listing> {
-  const known = chosen(said["places"], places);
-  const lines = [...column(said["lines"], 2 ** 31)];
   return {
     title: text(said["title"]),
     language: text(said["language"]),
     text: text(said["text"]),
     graph: text(said["graph"]),
-    places: known.map((place, index): LinePlace => ({ line: lines[index] ?? 0, place })),
+    places: linePlaces(said["lines"], said["places"], places),
   };
+}
+
+function linePlaces(lines: unknown, known: unknown, places: readonly Location[]): LinePlace[] {
+  const numbers = column(lines, 2 ** 31);
+  return chosen(known, places).map((place, index) => ({ line: numbers[index] ?? 0, place }));
 }
 
 function readMarks(said: Said, { strings, places }: Tables): Mark[] {

@@ -23,7 +23,7 @@ export interface CodeEvents {
   reveal(place: Location): void;
   /** Light up what a kernel or a line comes from. */
   lightKernel(kernel: Whole<Kernel>): void;
-  lightPlace(place: Location): void;
+  lightPlaces(places: readonly Location[]): void;
   /** Has the kernels for a GPU compiled; undefined where nobody can. */
   compile(): (() => void) | undefined;
   /** Undefined where there is no editor to open it in. */
@@ -32,7 +32,7 @@ export interface CodeEvents {
 
 export function textOfKernel(kernel: Whole<Kernel>): Text {
   const source = kernel.source === "" ? t("{0} is called as it is; nothing was generated.", kernel.name) : kernel.source;
-  return { title: kernel.name, language: kernel.source === "" ? "text" : kernel.language, text: source, links: [], kernel };
+  return { title: kernel.name, language: kernel.source === "" ? "text" : kernel.language, text: source, links: kernel.lines, kernel };
 }
 
 /** What a compiler made of it, each text after the other. */
@@ -55,7 +55,7 @@ export class CodeView {
   private texts: readonly Text[] = [];
   private current = -1;
   private tokens: readonly Token[][] = [];
-  private linked: ReadonlyMap<number, Location> = new Map();
+  private linked: ReadonlyMap<number, readonly Location[]> = new Map();
   private lit: ReadonlySet<number> = new Set();
 
   constructor(private readonly events: CodeEvents) {
@@ -94,7 +94,7 @@ export class CodeView {
 
   /** Lights up the lines that come from some expressions, and scrolls to the first. */
   light(wanted: (place: Location) => boolean): void {
-    this.mark(new Set([...this.linked].flatMap(([line, place]) => (wanted(place) ? [line] : []))));
+    this.mark(new Set([...this.linked].flatMap(([line, places]) => (places.some(wanted) ? [line] : []))));
   }
 
   /** Shows lines of a source. */
@@ -121,7 +121,7 @@ export class CodeView {
     this.current = index;
     this.choice.selectedIndex = index;
     this.tokens = highlight(text?.text ?? "", text?.language ?? "text");
-    this.linked = new Map((text?.links ?? []).map(({ line, place }) => [line, place]));
+    this.linked = byLine(text?.links ?? []);
     this.lit = new Set();
     const longest = this.tokens.reduce((most, line) => Math.max(most, line.reduce((sum, token) => sum + token.text.length, 0)), 0);
     this.inner.style.height = `${this.tokens.length * LINE}px`;
@@ -159,9 +159,9 @@ export class CodeView {
     const rows: HTMLElement[] = [];
     const path = this.texts[this.current]?.path ?? "";
     for (let line = first; line < last; line += 1) {
-      const place = this.linked.get(line);
+      const places = this.linked.get(line);
       const number = element("span", { class: "number" }, String(numberOfLine(path, line)));
-      const row = element("div", { class: ["line", this.lit.has(line) && "lit", place && "linked"].filter(Boolean).join(" "), "data-line": line, title: place ? t("Go to {0} of the source", lineText(place)) : undefined }, number);
+      const row = element("div", { class: ["line", this.lit.has(line) && "lit", places && "linked"].filter(Boolean).join(" "), "data-line": line, title: places && t("Go to {0} of the source", [...new Set(places.map(lineText))].join(", ")) }, number);
       for (const { kind, text } of this.tokens[line] ?? []) row.append(kind === "plain" ? text : element("span", { class: `token-${kind}` }, text));
       row.style.top = `${line * LINE}px`;
       rows.push(row);
@@ -172,14 +172,21 @@ export class CodeView {
   private click(event: MouseEvent): void {
     const row = (event.target as Element).closest<HTMLElement>("[data-line]");
     const line = Number(row?.dataset["line"] ?? -1);
-    const place = this.linked.get(line);
+    const places = this.linked.get(line) ?? [];
+    const [place] = places;
     if (!place || getSelection()?.isCollapsed === false) return;
     this.events.reveal(place);
-    this.events.lightPlace(place);
+    this.events.lightPlaces(places);
   }
 }
 
-/** Where an editor puts links: on the lines that have a place; for a kernel on the first, to the expression with the most nodes. */
+function byLine(links: TextToOpen["links"]): Map<number, Location[]> {
+  const found = new Map<number, Location[]>();
+  for (const { line, place } of links) found.set(line, [...(found.get(line) ?? []), place]);
+  return found;
+}
+
+/** Where an editor puts links: on the lines that have a place; for a kernel on the first alone, to the expression with the most nodes. */
 function linksOf({ kernel, links }: Text): TextToOpen["links"] {
   const [place] = kernel?.places ?? [];
   return place ? [{ line: 0, place }] : links;
