@@ -16,6 +16,7 @@ import torch
 from inductor_debug_schema import ChangingState, StateChange, StateHolder
 
 from inductor_debug.capture.guards.guard_checks import ABSENT, NOT_SAID, Broken, readable, with_keys
+from inductor_debug.capture.runtime.held_values import CONTAINERS
 
 _DEFAULT = re.compile(r"(?P<function>.+)\.__defaults__\[(?P<index>\d+)\]", re.DOTALL)
 _KEYWORD_DEFAULT = re.compile(r"(?P<function>.+)\.__kwdefaults__\['(?P<name>\w+)'\]", re.DOTALL)
@@ -24,7 +25,7 @@ _KEY = r"(?P<item>(?:\['[^']*'\]|\[\d+\])*)"
 _GLOBAL = re.compile(rf"G\['(?:__import_\w+'\]\.(?P<imported>\w+)|(?P<own>\w+)'\]){_KEY}")
 _LOCAL = re.compile(rf"L\['(?P<name>\w+)'\]{_KEY}")
 _ATTRIBUTE = re.compile(r"[LG]\['\w+'\].*\.[A-Za-z_]\w*(?:\['[^']*'\]|\[\d+\])*", re.DOTALL)
-_CONTAINERS = (list, dict, set, frozenset)
+_CONTAINERS = (*CONTAINERS, frozenset)
 _NUMBERS = (bool, int, float, complex)
 _LONGEST = 40
 _NOT_THERE = "absent"

@@ -17,6 +17,7 @@ import torch
 
 from inductor_debug.capture.guards.guard_hooks import CacheEntry, GuardCheck
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.held_values import CONTAINERS
 
 _TENSOR = re.compile(
     r"check_tensor\((?P<source>.*), (?P<type>\w+), DispatchKeySet\((?P<keys>[^)]*)\), torch\.(?P<dtype>\w+), "
@@ -162,16 +163,15 @@ def _of_presence(broken: Broken, code: str, scope: dict[str, Any]) -> Broken | N
 
 def _of_length(broken: Broken, code: str, scope: dict[str, Any]) -> Broken | None:
     """A broken check on how many items a container has; None of another one."""
-    match = _LENGTH.match(code)
-    if match is None:
+    owner, before = _length_asked(code)
+    if before is None:
         return None
-    owner, before = match["empty"] or match["owner"], int(match["length"] or 0)
     try:
         container = eval(owner, {}, scope)
         items = "item" if len(container) == 1 else "items"
     except Exception:
         return None
-    if not isinstance(container, dict | list | tuple | set | frozenset):
+    if not isinstance(container, (*CONTAINERS, tuple, frozenset)) or len(container) == before:
         return None
     keys = (
         [foreign.representation(key) for key in container if type(key) in _PLAIN] if isinstance(container, dict) else []
@@ -254,6 +254,19 @@ def with_keys(code: str, scope: dict[str, Any]) -> str:
         return f"{match['owner']}[{foreign.representation(key)}]"
 
     return _ITEM.sub(item, code)
+
+
+def _length_asked(code: str) -> tuple[str, int | None]:
+    """The source of a container, and how many items a check asks for, or has the set that it is to equal."""
+    if (match := _LENGTH.match(code)) is not None:
+        return match["empty"] or match["owner"], int(match["length"] or 0)
+    match = _EQUALS.match(code)
+    if match is None or not match["right"].startswith(("{", "set()")):
+        return "", None
+    try:
+        return match["left"], len(ast.literal_eval(match["right"]))
+    except (ValueError, SyntaxError, TypeError):
+        return "", None
 
 
 def _is_literal(code: str) -> bool:

@@ -256,7 +256,9 @@ def _wrapper(interceptor: Interceptor, model: Any, candidate: CompiledCall | Non
 
     if not isinstance(model, torch.nn.Module):
         foreign.dress(run, model)
-    setattr(run, _INLINE, model)
+    whole = candidate is not None and candidate.fullgraph and not isinstance(model, torch.nn.Module)
+    # Called within what is compiled, it takes no breaks either.
+    setattr(run, _INLINE, torch._dynamo.error_on_graph_break(True)(model) if whole else model)
     return run
 
 

@@ -76,8 +76,8 @@ def sentence_of(facts: GraphBreak) -> str:
         return f"torch.compile captured no graph: all of `{facts.eager}` runs eagerly{kept}."
     reason = why(facts)
     if facts.refused:
-        asked = "under `error_on_graph_break(True)`" if facts.toggled else "with `fullgraph=True`"
-        effect = f"compiling {asked} fails here"
+        asked = " under `error_on_graph_break(True)` or `fullgraph=True`" if facts.toggled else " with `fullgraph=True`"
+        effect = f"compiling{asked} fails here"
     else:
         effect = f"`{facts.eager}` is not compiled and runs eagerly" if facts.eager else "the graph is split here"
     if facts.breaks_by is BreakCause.HOOK and not facts.expression and not facts.eager and not facts.refused:
