@@ -40,12 +40,13 @@ export class RooflineView {
   }
 
   private headline(): HTMLElement {
-    const { total, by_roof: roofs, peak_bytes: peak } = this.shown.cost.run;
+    const { total, by_roof: roofs, peak_bytes: peak, backward } = this.shown.cost.run;
     const parts = Object.entries(roofs).filter(([, seconds]) => seconds > 0).sort(([, one], [, other]) => other - one);
     const sum = parts.reduce((all, [, seconds]) => all + seconds, 0);
     const shares = parts.map(([roof, seconds]) => `${roofText(roof)} ${inPercent(seconds / sum)}`).join(", ");
     const bound = total.seconds == null ? t("Nobody says how fast it is.") : t("At least {0}: no run is faster, which is no prediction ({1}).", inSeconds(total.seconds), shares);
-    return element("p", { class: "why" }, bound, ` ${t("{0} FLOP; {1} cross the border of the memory at least; {2} at the peak.", inThousands(total.operations), amount(total.crossing_bytes), amount(peak))}`);
+    const passes = backward == null ? "" : backward ? `${t("Forward and backward.")} ` : `${t("Forward pass.")} `;
+    return element("p", { class: "why" }, passes, bound, ` ${t("{0} FLOP; {1} cross the border of the memory at least; {2} at the peak.", inThousands(total.operations), amount(total.crossing_bytes), amount(peak))}`);
   }
 
   private key(): void {
@@ -108,7 +109,7 @@ export class RooflineView {
     const said = element("span", { title: detail }, text, backward ? ` ${t("(backward)")}` : "");
     return [
       cost.seconds == null ? "–" : inSeconds(cost.seconds), cost.share == null ? "–" : inPercent(cost.share), cost.limited_by == null ? "" : roofText(cost.limited_by), inThousands(cost.operations),
-      amount(cost.crossing_bytes), numberText(Number(intensityOf(cost).toPrecision(3))), said, ...(where ? [place ? placeText(place) : ""] : []),
+      amount(cost.crossing_bytes), cost.crossing_bytes === 0 ? "" : numberText(Number(intensityOf(cost).toPrecision(3))), said, ...(where ? [place ? placeText(place) : ""] : []),
     ];
   }
 }
