@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,8 +102,10 @@ def test_attention_is_what_the_card_runs_and_not_what_the_processor_would(
     write("attention.py", ATTENTION)
     write("refused.py", ATTENTION.replace("None, 0.1", "torch.ones(1024, 1024, dtype=torch.int64)"))
     words = ["--accelerator", "rtx-4090", "-q", "--color", "never"]
-    assert main(["check", "attention.py", *words]) == 0
-    assert capsys.readouterr().out == ""
+    assert main(["check", "attention.py", "--format", "json", *words]) == 0
+    [file] = json.loads(capsys.readouterr().out)["files"]
+    assert file["findings"] == []
+    assert all(stage["ops"] < 60 for stage in file["targets"][0]["stages"])
     assert main(["check", "refused.py", *words]) == 2
     assert "refused.py:15:17: error[capture-error]" in capsys.readouterr().out
     assert main(["analyze", "attention.py::Attending", "--type", "cost", *words]) == 0

@@ -21,9 +21,10 @@ from inductor_debug.capture.stages.mock import run_mock
 
 StageRunner = Callable[[BuiltTarget, SourceMap], StageOutcome]
 _RUNNERS: dict[Stage, StageRunner] = {
-    Stage.MOCK: run_mock,
     Stage.GRADIENTS: run_gradients,
 }
+_ON_FAKES: dict[Stage, StageRunner] = {Stage.PREVIEW: run_preview_with_contexts, Stage.MOCK: run_mock}
+"""What runs operations, mostly on fake tensors."""
 HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
 """What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
 
@@ -38,8 +39,8 @@ def runner_of(stage: Stage, profile: Profile, *, formats: bool = False) -> Stage
     """
     if stage is Stage.EXPORT:
         return partial(run_export, formats=formats)
-    if stage is Stage.PREVIEW:
-        return partial(_preview, profile=profile)
+    if stage in _ON_FAKES:
+        return partial(_on_device, _ON_FAKES[stage], profile)
     if stage is Stage.AOT:
         return partial(run_aot, tracing=partial(attention_on, profile))
     if stage is Stage.INDUCTOR:
@@ -47,6 +48,6 @@ def runner_of(stage: Stage, profile: Profile, *, formats: bool = False) -> Stage
     return _RUNNERS.get(stage)
 
 
-def _preview(target: BuiltTarget, sources: SourceMap, profile: Profile) -> StageOutcome:
+def _on_device(run: StageRunner, profile: Profile, target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     with attention_on(profile) if target.fake_mode is not None else nullcontext():
-        return run_preview_with_contexts(target, sources)
+        return run(target, sources)

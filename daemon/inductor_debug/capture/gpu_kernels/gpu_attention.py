@@ -137,11 +137,12 @@ def _eager(attention: Callable[..., Tensor]) -> Iterator[None]:
     Tensors with values, for which the CPU has no such kernels, have the attention that they would have.
     """
     libraries: Any = torch.library
+    disabled: Any = torch.compiler.disable
     registered: list[Any] = []
 
     def register() -> None:
         registered.append(libraries.Library("aten", "IMPL"))
-        registered[-1].impl("scaled_dot_product_attention", chosen, "AutogradCPU")
+        registered[-1].impl("scaled_dot_product_attention", uncompiled, "AutogradCPU")
 
     def chosen(
         query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, *rest: Any, **named: Any
@@ -154,6 +155,8 @@ def _eager(attention: Callable[..., Tensor]) -> Iterator[None]:
         finally:
             register()
 
+    # Between graphs Dynamo would look at whatever runs.
+    uncompiled = disabled(chosen)
     register()
     try:
         yield
