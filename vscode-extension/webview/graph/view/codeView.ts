@@ -137,7 +137,7 @@ export class CodeView {
   private describe(text: Text | undefined): void {
     const { kernel } = text ?? {};
     const compile = kernel?.language === "triton" && kernel.source !== "" && !kernel.build ? this.events.compile() : undefined;
-    const offer = compile && button(t("Compile the kernels"), t("Registers, spills, shared memory, occupancy, PTX and SASS of all of them; the GPU need not be there"), compile);
+    const offer = compile && button(t("Compile the kernels"), t("Registers, spills, shared memory, occupancy, PTX and SASS of all of them; the GPU need not be there"), compile, { class: "primary" });
     this.build.replaceChildren(...(kernel?.build ? buildView(kernel.build) : []), ...(kernel ? unfusedView(kernel) : []), ...(offer ? [offer] : []));
     this.build.hidden = this.build.childElementCount === 0;
   }
