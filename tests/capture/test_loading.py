@@ -157,6 +157,20 @@ def test_an_import_that_no_folder_has_fails_as_it_does(text: str, tmp_path: Path
         run(tmp_path / "model.py", text, tmp_path, "1")
 
 
+@pytest.mark.parametrize("missing", ["import base\nclass Two(base.Base): pass", "from base import Base as Two"])
+def test_of_modules_that_import_each_other_the_one_is_first_that_can_be(missing: str, tmp_path: Path) -> None:
+    write(tmp_path, {"other.py": f"{missing}\ndef helper(): return 3\n"})
+    text = "import other\nclass Base: pass\n"
+    seen = "other.helper(), issubclass(other.Two, Base), sys.modules['base'] is module"
+    assert run(tmp_path / "base.py", text, tmp_path, seen) == (3, True, True)
+
+
+def test_modules_that_miss_something_in_each_other_fail_as_they_do(tmp_path: Path) -> None:
+    write(tmp_path, {"other.py": "from base import Base\ndef helper(): return 3\n"})
+    with pytest.raises(BaseException, match="cannot import name 'Base' from partially initialized module 'base'"):
+        run(tmp_path / "base.py", "from other import helper\nclass Base: pass\n", tmp_path, "0")
+
+
 def test_unsaved_text_is_what_inspection_and_tracebacks_show(tmp_path: Path) -> None:
     write(tmp_path, {"model.py": "stale = 1\n"})
     text = """

@@ -246,11 +246,16 @@ class Overlay(MetaPathFinder):
         self._place, self._text, self._project_root = place, text, project_root
         self._roots: dict[str, str] = {}
         """The folders of modules that are imported from elsewhere than the path says."""
+        self._first: str | None = None
+        """A module that must be imported before the file, for each of the two imports the other."""
         self.module: ModuleType | None = None
         self.passed_over: list[Exception] = []
 
     def execute(self) -> None:
         """Imports the file, and the packages around it first, again with each module that was found elsewhere.
+
+        Of modules that import each other only some may be the first: one that may not be is imported after the one that
+        missed it, as its project does.
 
         Raises whatever its code raises.
         """
@@ -258,15 +263,35 @@ class Overlay(MetaPathFinder):
         while True:
             try:
                 self._execute()
-            except ImportError as error:
-                if not self._finds(error):
-                    raise
+            except (ImportError, AttributeError) as error:
+                if not (isinstance(error, ImportError) and self._finds(error)):
+                    self._execute_after(_in_a_circle(error), error, before)
+                    return
             else:
                 if not any(self._finds(error) for error in self.passed_over if isinstance(error, ImportError)):
                     return
-            for name in set(sys.modules) - before:
-                if self._is_own(sys.modules[name]):
-                    del sys.modules[name]
+            self._forget(before)
+
+    def _execute_after(self, first: str | None, error: Exception, before: set[str]) -> None:
+        """Imports the file after another one.
+
+        Raises:
+            ImportError, AttributeError: `error`, where there is no other, or the file cannot be imported then, too.
+        """
+        if first is None:
+            raise error
+        self._first = first
+        self._forget(before)
+        try:
+            self._execute()
+        except Exception:
+            raise error from None
+
+    def _forget(self, before: set[str]) -> None:
+        """Takes back the user's own modules that have been imported since."""
+        for name in set(sys.modules) - before:
+            if self._is_own(sys.modules[name]):
+                del sys.modules[name]
 
     def _finds(self, error: ImportError) -> bool:
         """Whether a folder of the project has what could not be imported, and the name means that from now on."""
@@ -297,6 +322,8 @@ class Overlay(MetaPathFinder):
         self.module = None
         self.passed_over = []
         try:
+            if self._first is not None:
+                importlib.import_module(self._first)
             importlib.import_module(self._place.name)
         finally:
             # A failed import takes its module back; what was executed of it is still worth a look.
@@ -353,6 +380,14 @@ def _importing_file(error: ImportError) -> str | None:
     """The file whose import failed, which Python's own modules carried out."""
     files = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
     return next((file for file in reversed(list(files)) if os.path.isabs(file) and not is_standard(file)), None)
+
+
+def _in_a_circle(error: ImportError | AttributeError) -> str | None:
+    """The module that missed something in one which is still being executed, for it is what imports it."""
+    missing = error.name if isinstance(error, ImportError) else foreign.text_attribute(error.obj, "__name__")
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code.co_name == "<module>"]
+    names = [str(frame.f_globals.get("__name__")) for frame in frames]
+    return names[-1] if missing in names[:-1] and names[-1] != missing else None
 
 
 def _namespace_root(folder: str, text: str) -> str | None:
