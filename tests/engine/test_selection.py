@@ -67,6 +67,10 @@ OTHERS = {
     "a parameter": ("from torch import nn\nclass A(nn.Parameter): ...\n", None),
     "a gradient": ("import torch\nclass A(torch.autograd.Function):\n    def forward(c, x): return x\n", None),
     "a configuration": ("import torch\nfrom pydantic import BaseModel\nclass A(BaseModel): ...\n", None),
+    "another framework": (
+        "import caffe\nclass A(caffe.Layer):\n  def forward(s, x): ...\n",
+        SkipReason.WITHOUT_TORCH,
+    ),
     "a base that is its own": ("import torch\nclass A(A): ...\n", None),
     "bases in a circle": ("import torch\nfrom file import B\nclass A(B): ...\nclass B(A): ...\n", None),
     "a regular expression": ("import re, torch\npattern = re.compile('a')\n", None),

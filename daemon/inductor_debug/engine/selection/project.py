@@ -29,6 +29,30 @@ _OTHER_MODULES = ("torch.jit.ScriptModule", "torch.fx.GraphModule")
 _NO_MODELS = frozenset({"datasets", "data", "transforms", "utils", "io"})
 """Parts of the libraries named after torch whose classes are no modules."""
 
+_OTHER_FRAMEWORKS = frozenset(
+    {
+        "caffe",
+        "caffe2",
+        "chainer",
+        "flax",
+        "haiku",
+        "jax",
+        "jittor",
+        "keras",
+        "megengine",
+        "mindspore",
+        "mlx",
+        "mxnet",
+        "oneflow",
+        "paddle",
+        "tensorflow",
+        "tf_keras",
+        "theano",
+        "tinygrad",
+    }
+)
+"""Libraries with models of their own, which have a `forward`, too."""
+
 
 class ModuleKind(Enum):
     """What a class is, as far as its bases tell."""
@@ -182,7 +206,7 @@ def _kind_of_foreign(name: str) -> ModuleKind:
     if is_torch(name):
         return ModuleKind.FOREIGN if _NO_MODELS.intersection(name.split(".")) else ModuleKind.MODEL
     is_python = not head or head in sys.stdlib_module_names or hasattr(builtins, head)
-    return ModuleKind.OTHER if is_python else ModuleKind.FOREIGN
+    return ModuleKind.OTHER if is_python or head in _OTHER_FRAMEWORKS else ModuleKind.FOREIGN
 
 
 def _computes(node: ast.ClassDef, outline: FileSketch) -> bool:
