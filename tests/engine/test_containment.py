@@ -6,9 +6,11 @@ import os
 import socket
 import subprocess
 import sys
+import textwrap
 import threading
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -19,6 +21,8 @@ from inductor_debug_schema import Event, Finding, Finished, JobRequest, Stage, S
 from zygote import COMMAND
 
 pytestmark = [pytest.mark.torch, pytest.mark.asyncio(loop_scope="module")]
+
+_REPORTS = Finished | StageFinished
 
 MODEL = """
 import torch
@@ -39,15 +43,21 @@ async def pool(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Worker
     await pool.close()
 
 
-async def findings_of(
+async def findings_of(pool: WorkerPool, folder: Path, text: str, *args: Any, **kwargs: Any) -> list[Finding]:
+    reports = [event for event in await events_of(pool, folder, text, *args, **kwargs) if isinstance(event, _REPORTS)]
+    return [finding for report in reports for finding in report.findings]
+
+
+async def events_of(
     pool: WorkerPool,
     folder: Path,
     text: str,
     allow: tuple[str, ...] = (),
     *,
     follow_main: bool = False,
+    infer: bool = False,
     stages: Sequence[Stage] = (Stage.PREVIEW,),
-) -> list[Finding]:
+) -> list[Event]:
     (folder / "model.py").write_text(text)
     events: list[Event] = []
     request = JobRequest(
@@ -57,13 +67,13 @@ async def findings_of(
         str(folder),
         list(stages),
         {"name": "x"},
-        infer=False,
+        infer=infer,
         allow=list(allow),
         follow_main=follow_main,
     )
     end = await pool.run(request, events.append, timeout=120)
     assert end.outcome is JobOutcome.FINISHED, end
-    return [finding for event in events if isinstance(event, Finished | StageFinished) for finding in event.findings]
+    return events
 
 
 def at_load(code: str) -> str:
@@ -75,6 +85,8 @@ REFUSED = {
     "import pathlib\npathlib.Path('made').mkdir()": ("write", "pathlib.Path('made').mkdir()"),
     "import os\nos.remove('model.py')": ("write", "os.remove('model.py')"),
     "import shutil\nshutil.copy('model.py', 'made')": ("write", "shutil.copy('model.py', 'made')"),
+    "import tempfile, os\nos.replace(tempfile.mkdtemp(), 'made')": ("write", "os.replace(tempfile.mkdtemp(), 'made')"),
+    "import os\nos.symlink('model.py', 'made')": ("write", "os.symlink('model.py', 'made')"),
     "import os\nos.system('touch made')": ("subprocess", "os.system('touch made')"),
     "import subprocess\nsubprocess.run(['touch', 'made'])": ("subprocess", "subprocess.run(['touch', 'made'])"),
     "import os\nif os.fork() == 0: os._exit(0)": ("subprocess", "os.fork()"),
@@ -260,6 +272,29 @@ HARMLESS = {
     "a module of the project": "import model as itself",
     "a compiler of torch's": "import torch._inductor.cpp_builder as b\nb.get_cpp_compiler()",
 }
+
+
+async def test_a_constructor_may_write_temporary_files_while_it_is_tried(pool: WorkerPool, tmp_path: Path) -> None:
+    text = """
+        import os, tempfile, torch
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                with tempfile.TemporaryDirectory() as folder:
+                    os.mkdir(os.path.join(folder, "inside"))
+                    with open(os.path.join(folder, "one"), "w") as stream:
+                        stream.write("8")
+                    os.replace(os.path.join(folder, "one"), os.path.join(folder, "inside", "two"))
+                    with open(os.path.join(folder, "inside", "two")) as stream:
+                        self.layer = torch.nn.Linear(int(stream.read()), 3)
+            def forward(self, x):
+                return self.layer(x)
+        """
+    events = await events_of(pool, tmp_path, textwrap.dedent(text), infer=True)
+    (report,) = (event for event in events if isinstance(event, StageFinished))
+    assert report.inferred is not None
+    assert report.inferred.signature == "x f32[batch, 8]"
+    assert os.listdir(tmp_path) == ["model.py"]
 
 
 @pytest.mark.parametrize("code", HARMLESS.values(), ids=HARMLESS)

@@ -65,12 +65,29 @@ _EVENTS = {
         RefusableDeed.WRITE,
     ),
 }  # fmt: skip
-_FOLDER_DESCRIPTOR = {"os.remove": 1, "os.rmdir": 1, "os.mkdir": 2, "os.chmod": 2, "os.utime": 3}
-"""Events with a path relative to an open folder, and which of their arguments is its descriptor."""
+_PATHS: dict[str, tuple[tuple[int, int], ...]] = {
+    "os.remove": ((0, 1),),
+    "os.rmdir": ((0, 1),),
+    "os.mkdir": ((0, 2),),
+    "os.chmod": ((0, 2),),
+    "os.utime": ((0, 3),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.link": ((1, 3),),
+    "os.symlink": ((1, 2),),
+}
+"""Which arguments of an event are paths that it changes, and which the open folder's descriptor that each is relative
+to; of all other events the first is, and there is no such folder."""
 
-
+_MAKING = frozenset(("open", "sqlite3.connect", "os.link", "os.symlink"))
+"""Events of what makes a file that need not be there."""
 _TEMPORARY = ("TMPDIR", "NUMBA_CACHE_DIR", "MPLCONFIGDIR")
 """Variables that say where temporary files go, and those of libraries that cannot be imported where they write none."""
+
+
+class _Own:
+    """What this process was given."""
+
+    scratch = ""
 
 
 class RefusedError(audit.DeedRefusedError):
@@ -93,8 +110,9 @@ def contain(scratch: str, allowed: Collection[str]) -> None:
     sys.dont_write_bytecode = True
     tempfile.tempdir = scratch
     os.environ.update(dict.fromkeys(_TEMPORARY, scratch))
+    _Own.scratch = os.path.realpath(scratch) + os.sep
     refused = [event for event, deed in _EVENTS.items() if deed.value not in allowed]
-    audit.listen(refused, partial(_judge, writable=(os.path.realpath(scratch) + os.sep, *_DEVICES)))
+    audit.listen(refused, partial(_judge, writable=(_Own.scratch, *_DEVICES)))
 
 
 def stay_offline() -> None:
@@ -129,9 +147,10 @@ def _judge(event: str, arguments: tuple[Any, ...], writable: tuple[str, ...]) ->
     deed = _EVENTS[event]
     what = ""
     if deed is RefusableDeed.WRITE:
-        path = _written(event, arguments)
-        if path is None or _changes_nothing(event, path) or (os.path.realpath(path) + os.sep).startswith(writable):
+        outside = [path for path in _written(event, arguments) if not _is_below(path, writable)]
+        if not outside or _changes_nothing(event, arguments, outside[0]):
             return
+        path = outside[0]
         what = repr(os.path.relpath(path) if path.startswith(os.getcwd() + os.sep) else path)
     elif (
         deed is RefusableDeed.NETWORK
@@ -144,20 +163,36 @@ def _judge(event: str, arguments: tuple[Any, ...], writable: tuple[str, ...]) ->
         raise RefusedError(deed, what)
 
 
-def _written(event: str, arguments: tuple[Any, ...]) -> str | None:
-    """The absolute path that would be changed; None where nothing would, or where it is open already."""
-    path = arguments[0]
+def writes_temporary_files_alone(event: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether a deed, which an audit event tells of, changes nothing but what `contain` gave this process to write."""
+    if _EVENTS.get(event) is not RefusableDeed.WRITE or not _Own.scratch:
+        return False
+    written = _written(event, arguments)
+    return bool(written) and all(_is_below(path, _Own.scratch) for path in written)
+
+
+def _is_below(path: str, folders: str | tuple[str, ...]) -> bool:
+    return (os.path.realpath(path) + os.sep).startswith(folders)
+
+
+def _written(event: str, arguments: tuple[Any, ...]) -> list[str]:
+    """The absolute paths that would be changed; none where nothing would, or where it is open already."""
     if event == "open":
         flags = arguments[2] if len(arguments) > 2 else 0
         if not isinstance(flags, int) or not flags & _WRITING:
-            return None
+            return []
+    found = (_absolute(arguments, *place) for place in _PATHS.get(event, ((0, len(arguments)),)))
+    return [path for path in found if path is not None]
+
+
+def _absolute(arguments: tuple[Any, ...], index: int, folder_index: int) -> str | None:
+    path = arguments[index]
     if not isinstance(path, str | bytes | os.PathLike):
         return None
     path = os.fsdecode(path)
     if path == ":memory:":
         return None
-    index = _FOLDER_DESCRIPTOR.get(event, len(arguments))
-    folder = arguments[index] if index < len(arguments) else -1
+    folder = arguments[folder_index] if folder_index < len(arguments) else -1
     if isinstance(folder, int) and folder >= 0 and not os.path.isabs(path):
         try:
             path = os.path.join(os.readlink(f"/proc/self/fd/{folder}"), path)
@@ -166,11 +201,14 @@ def _written(event: str, arguments: tuple[Any, ...]) -> str | None:
     return os.path.abspath(path)
 
 
-def _changes_nothing(event: str, path: str) -> bool:
+def _changes_nothing(event: str, arguments: tuple[Any, ...], path: str) -> bool:
     """Whether the deed would fail anyway: code makes a folder that may be there, or removes a file that may not."""
     if event == "os.mkdir":
         return os.path.isdir(path)
-    return event not in ("open", "sqlite3.connect") and not os.path.lexists(path)
+    if event in _MAKING:
+        return False
+    changed = _absolute(arguments, *_PATHS["os.rename"][0]) if event == "os.rename" else path
+    return changed is None or not os.path.lexists(changed)
 
 
 def _is_users(frame: FrameType | None, deed: RefusableDeed) -> bool:

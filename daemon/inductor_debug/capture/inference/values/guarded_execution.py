@@ -1,7 +1,7 @@
 """Keeps guessing from hurting: code that runs only to be looked at may neither hang nor touch the world.
 
-Reading files is allowed; writing them, connecting, starting and ending processes and asking for input are not. What
-torch takes for granted (the default dtype, gradients) is afterwards what it was.
+Reading files is allowed, and writing temporary ones; writing others, connecting, starting and ending processes and
+asking for input are not. What torch takes for granted (the default dtype, gradients) is afterwards what it was.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.runtime import audit
+from inductor_debug.capture.runtime.containment import writes_temporary_files_alone
 from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 
 _REFUSED = frozenset(
@@ -25,7 +26,7 @@ _REFUSED = frozenset(
         *("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.sendto", "urllib.Request"),
         *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.startfile"),
         *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.chown", "os.link"),
-        *("os.symlink", "os.kill", "shutil.rmtree", "shutil.move", "shutil.copyfile", "builtins.input"),
+        *("os.symlink", "os.kill", "builtins.input"),
     )
 )
 _UNHEARD: tuple[tuple[Any, str], ...] = ((os, "_exit"), (os, "abort"), (signal, "raise_signal"))
@@ -93,7 +94,7 @@ def _refusing(name: str) -> Callable[..., Any]:
 
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _State.active:
+    if not _State.active or writes_temporary_files_alone(event, arguments):
         return
     if event in _REFUSED:
         raise SideEffectError(f"{event} is not done while inputs are inferred")
