@@ -15,6 +15,21 @@ pytestmark = pytest.mark.torch
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n\n"
 
 FAULTS = {
+    "a function is given more than it takes": (
+        """
+        def centred(data, *, size):
+            return data[:size]
+        class Window(nn.Module):
+            def __init__(self, filter_length, hop_length):
+                super().__init__()
+                self.hop = hop_length
+                self.register_buffer("window", centred(torch.hann_window(filter_length), filter_length))
+            def forward(self, x):
+                return x[..., : len(self.window)] * self.window
+        """,
+        "centred(torch",
+        "`centred` is not given `size`",
+    ),
     "a method calls what torch leaves to it": (
         """
         class Norm(nn.modules.batchnorm._BatchNorm):
@@ -325,6 +340,24 @@ FAULTS = {
 }
 
 BLAMELESS = {
+    "what is called without arguments makes layers": """
+        class Block(nn.Module):
+            def __init__(self, width, nl_layer=None, conv_layer=None):
+                super().__init__()
+                self.layers = nn.Sequential(conv_layer(3, width, 3, padding=1), nl_layer())
+            def forward(self, x):
+                return self.layers(x)
+    """,
+    "a kernel has a middle": """
+        class Attention(nn.Module):
+            def __init__(self, channel, k_size):
+                super().__init__()
+                self.pool = nn.AdaptiveAvgPool2d(1)
+                self.conv = nn.Conv1d(1, 1, k_size, padding=(k_size - 1) // 2)
+            def forward(self, x):
+                y = self.conv(self.pool(x).squeeze(-1).transpose(-1, -2)).transpose(-1, -2).unsqueeze(-1)
+                return x * y.expand_as(x)
+    """,
     "norms take half precision with float32 weights": """
         class Half(nn.Module):
             def __init__(self):

@@ -241,6 +241,25 @@ def test_what_a_script_sets_on_its_model_is_there(tmp_path: Path) -> None:
     assert "capture-error" in {finding.rule for finding in analysed(alone, {"model.py": model}).findings}
 
 
+def test_what_a_constructor_lacks_nobody_else_can_have_set(tmp_path: Path) -> None:
+    model = """
+    from torch import nn
+
+    class Pyramid(nn.Module):
+        def __init__(self, in_channels, sizes=(1, 2)):
+            super().__init__()
+            self.pools = nn.ModuleList()
+            for size in sizes:
+                self.pool.append(nn.AdaptiveAvgPool2d(size))
+        def forward(self, x):
+            return [pool(x) for pool in self.pools]
+    """
+    other = "def change(model):\n    model.pool = None\n"
+    (finding,) = analysed(tmp_path, {"model.py": model, "other.py": other}).findings
+    assert (finding.rule, finding.severity.value) == ("capture-error", "error")
+    assert "`Pyramid` has no `pool`; did you mean `pools`?" in finding.message
+
+
 def test_a_call_in_a_branch_that_is_not_taken_is_given_another_value_than_the_one_that_keeps_from_it(
     tmp_path: Path,
 ) -> None:

@@ -18,7 +18,7 @@ from inductor_debug.capture.inference.construction.number_conditions import meet
 _WIDE, _NARROW = 64, 32
 _FEW, _OFTEN = 2, 16
 """How often each of several groups of layers, and how often at most anything, is repeated: more shows nothing new."""
-_KERNEL = re.compile(r".*(kernel(_?size)?|ks)", re.IGNORECASE)
+_KERNEL = re.compile(r".*(kernel(_?size)?|ks|filter_?size)|(.*_)?k_?size", re.IGNORECASE)
 _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), values)
     for pattern, values in (
@@ -79,6 +79,8 @@ _DEVICE = re.compile(r".*device")
 _FILE = re.compile(r"(.*_)?(path|file|filename|checkpoint|ckpt|pth)")
 _DTYPE = re.compile(r"(.*_)?dtype")
 _NORMS = re.compile(r".*norm(_layer)?")
+_LAYERS: dict[str, type[nn.Module]] = {"conv": nn.Conv2d, "linear": nn.Linear, "dropout": nn.Dropout}
+"""What is made by classes that are called so."""
 _WIDTHS = re.compile(r".*(sizes|dims|channels|hidden\w*|widths|filters|units|features|layers|planes|mlp)")
 
 
@@ -148,6 +150,8 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
         return None  # `config.norm_layer or nn.BatchNorm2d`: the class knows better
     if "factory" in demand.roles and _NORMS.fullmatch(name.lower()):
         return _norm(name, alternative)
+    if "factory" in demand.roles and (layer := _layer(name, demand)) is not None:
+        return layer
     if "repetitions" in demand.roles and "sequence" not in demand.roles:
         known = any(pattern.fullmatch(name) for pattern, _ in _INTEGERS)
         return min(integer(name, alternative), _OFTEN) if known else (_FEW, 1)[min(alternative, 1)]
@@ -199,6 +203,13 @@ def _named(name: str, alternative: int, *, single: bool = False) -> Any:
         # A scale may also be how many times as large something is.
         return integer(name) if alternative and any(p.fullmatch(name) for p, _ in _INTEGERS) else 0.1
     return integer(name, alternative)
+
+
+def _layer(name: str, demand: Demand) -> type[nn.Module] | None:
+    """A class of layers that is built as the code builds what is called `name`; None where it may be any other."""
+    if demand.calls and not any(call.positional or call.named for call in demand.calls):
+        return nn.ReLU
+    return next((kind for word, kind in _LAYERS.items() if word in name.lower()), None)
 
 
 def _norm(name: str, alternative: int) -> type[nn.Module]:

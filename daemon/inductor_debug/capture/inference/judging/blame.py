@@ -31,6 +31,7 @@ from inductor_debug.capture.inference.judging.doubts import is_computed
 from inductor_debug.capture.inference.judging.misplaced_names import (
     calls_instead_of_own,
     is_bound_later_alone,
+    misfits_named_function,
     misfits_own_method,
 )
 from inductor_debug.capture.inference.judging.misplaced_numbers import misplaced_number
@@ -115,19 +116,21 @@ def is_evident(
         return True
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
+        ours, is_new = invented and code, guess is None and _is_asked_by_constructor(error)
         return type(error.obj) not in kinds and _is_missing(
-            error, names, plain=plain, invented=invented, ours=invented and code
+            error, names, plain=plain, invented=invented, ours=ours, is_new=is_new
         )
     misfits = isinstance(error, TypeError) and plain and raised.arguments_do_not_fit and not _is_spread(error)
-    return misfits and (not invented or misfits_own_method(error))
+    return misfits and (not invented or misfits_own_method(error) or misfits_named_function(error))
 
 
 def _is_spread(error: BaseException) -> bool:
     """Whether a call is given what something is unpacked into: how many that are, its inputs decide."""
     frame, line = last_frame(error)
     statement = statement_at(frame, line) if frame is not None else None
-    calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement is not None else ()
-    return any(isinstance(item, ast.Starred) for call in calls for item in call.args)
+    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement is not None else []
+    named = any(item.arg is None for call in calls for item in call.keywords)
+    return named or any(isinstance(item, ast.Starred) for call in calls for item in call.args)
 
 
 def raises_always(error: BaseException) -> bool:
@@ -183,7 +186,16 @@ def _has_method(kind: type, code: CodeType) -> bool:
     return getattr(vars(kind).get(code.co_name), "__code__", None) is code
 
 
-def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invented: bool, ours: bool) -> bool:
+def _is_asked_by_constructor(error: AttributeError) -> bool:
+    """Whether an object's own constructor asks it for what it lacks, before anybody else can have set it."""
+    frame, _ = last_frame(error)
+    first = frame.f_code.co_varnames[:1] if frame is not None and frame.f_code.co_name == "__init__" else ()
+    return frame is not None and any(frame.f_locals.get(name) is error.obj for name in first)
+
+
+def _is_missing(
+    error: AttributeError, names: KnownNames, *, plain: bool, invented: bool, ours: bool, is_new: bool
+) -> bool:
     """Whether an object of the user's, or of a library's, has no such attribute and nobody gives it one."""
     owner, name = asked_of_module(error) or (error.obj, error.name)
     if not name:
@@ -193,7 +205,7 @@ def _is_missing(error: AttributeError, names: KnownNames, *, plain: bool, invent
             return False
         # What a script sets on its model may have any name, but for what torch's own modules are asked for.
         of_torch = type(owner).__module__.startswith("torch.")
-        return of_torch or not known_elsewhere({name}, names.path, names.project_root)
+        return of_torch or is_new or not known_elsewhere({name}, names.path, names.project_root)
     if isinstance(owner, torch.Tensor):
         # A name that is far from any of a tensor's, or that lists have, asks for another kind of object.
         if any(hasattr(kind, name) for kind in _CONTAINERS):

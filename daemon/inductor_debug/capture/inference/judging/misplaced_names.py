@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
+from types import FunctionType, ModuleType
+from typing import Any
 
 import torch
 from torch import nn
@@ -16,6 +18,7 @@ from inductor_debug.capture.failures.failed_statement import blocks_at, last_fra
 from inductor_debug.capture.runtime import foreign
 
 _UNBOUND = re.compile(r"local variable '(\w+)'")
+_FUNCTION = re.compile(r"(?:[\w<>]+\.)*?(\w+)\(\) (?:missing \d+ required|takes |got )")
 _METHOD = re.compile(r"(?:[\w<>]+\.)*?(\w+)\.(\w+)\(\) (?:missing \d+ required|takes |got )")
 
 
@@ -54,6 +57,37 @@ def misfits_own_method(error: BaseException) -> bool:
         and name.value.id == itself
         for name in called
     )
+
+
+def misfits_named_function(error: BaseException) -> bool:
+    """Whether the statement that raised gives a function, which its module names, what that function does not take.
+
+    What the call's arguments are does not matter then.
+    """
+    named = _FUNCTION.match(str(error)) if isinstance(error, TypeError) else None
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
+    if named is None or frame is None or statement is None:
+        return False
+    called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
+    functions = (_of_module(name, frame.f_globals) for name in called if _root(name) not in frame.f_locals)
+    return any(isinstance(found, FunctionType) and found.__name__ == named[1] for found in functions)
+
+
+def _root(name: ast.expr) -> str | None:
+    while isinstance(name, ast.Attribute):
+        name = name.value
+    return name.id if isinstance(name, ast.Name) else None
+
+
+def _of_module(name: ast.expr, namespace: dict[str, Any]) -> Any:
+    """What a name, or an attribute of a module that has a name, stands for in a module; None where it is another."""
+    if isinstance(name, ast.Name):
+        return namespace.get(name.id)
+    if not isinstance(name, ast.Attribute):
+        return None
+    owner = _of_module(name.value, namespace)
+    return foreign.attribute(owner, name.attr) if isinstance(owner, ModuleType) else None
 
 
 def calls_instead_of_own(error: BaseException) -> bool:
