@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 from forked import analyze
 from inductor_debug.capture.inference.construction.call_sites import calls_in_project
-from inductor_debug.capture.inference.construction.construction import Construction
+from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.construction.reconciling import reconciled
 from inductor_debug.capture.inference.hints import KeptInputs, read, written
 from inductor_debug.capture.inference.search.dynamic_dims import Found

@@ -21,9 +21,9 @@ from inductor_debug.capture.failures.failed_statement import (
     value_of,
 )
 from inductor_debug.capture.inference.construction import signatures
-from inductor_debug.capture.inference.construction.construction import Construction
 from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.demands import demands
+from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.construction.invention import constructor_value
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
 from inductor_debug.capture.runtime import foreign

@@ -21,7 +21,7 @@ from inductor_debug_schema import Blame, InferenceHint, Inferred
 
 from inductor_debug.capture.inference import hints, negative_cache
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
-from inductor_debug.capture.inference.construction.construction import DEFAULTS
+from inductor_debug.capture.inference.construction.given_arguments import DEFAULTS
 from inductor_debug.capture.inference.guessing import pretrained
 from inductor_debug.capture.inference.guessing.input_candidates import NoSignatureError, plan_for
 from inductor_debug.capture.inference.judging.avoided_failures import AvoidedFailure, avoided_failure
@@ -433,7 +433,10 @@ class Inference:
         """
         if not way.construction.invented or judgement.is_about_dtypes:
             return True
-        if judgement.blamed is None or way.construction.has_invented_code or not judgement.has_facts:
+        made = way.construction
+        # The right collection may have another length, and the right module does something else.
+        open_ended = made.has_invented_code or any(isinstance(value, list | tuple) for value in made.invented_values)
+        if judgement.blamed is None or open_ended or not judgement.has_facts:
             return False
         blamed.append(judgement.blamed)
         return len(blamed) > 1 and blamed[0].place == judgement.blamed.place

@@ -21,7 +21,7 @@ from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.inference import hints
 from inductor_debug.capture.inference.classes import outline
 from inductor_debug.capture.inference.construction.call_sites import calls_in_project
-from inductor_debug.capture.inference.construction.construction import Construction
+from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.judging.blame import Headless
 from inductor_debug.capture.inference.search.input_search import NotFound
 from inductor_debug.capture.inference.specs.rendering import arguments_of, directive_of, inputs_of, signature_of

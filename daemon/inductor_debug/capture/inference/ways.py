@@ -20,7 +20,8 @@ from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.failures.set_up import check_set_up
 from inductor_debug.capture.inference.completing import completed, completed_for_a_call
 from inductor_debug.capture.inference.construction.call_sites import calls_in, calls_of_instances
-from inductor_debug.capture.inference.construction.construction import Construction, constructions
+from inductor_debug.capture.inference.construction.construction import constructions
+from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
 from inductor_debug.capture.inference.construction.set_later import SetLater, attributes_set_later
 from inductor_debug.capture.inference.guessing.written_calls import written_guesses

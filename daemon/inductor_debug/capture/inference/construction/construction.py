@@ -1,7 +1,4 @@
-"""Arguments for a class's constructor: from an instance, calls in the project, defaults, configurations, annotations.
-
-`Construction.invented` names the arguments that nobody wrote down; sizes that follow from those are not the user's.
-"""
+"""What constructors are given: an instance, calls in the project, defaults, configurations, annotations."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import PurePath
 from types import ModuleType, SimpleNamespace
@@ -33,13 +30,17 @@ from inductor_debug.capture.inference.construction.class_tables import written_i
 from inductor_debug.capture.inference.construction.configuration_files import ConfigurationFiles, WrittenConfiguration
 from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.demands import demands
-from inductor_debug.capture.inference.construction.given_sizes import numbers_in
+from inductor_debug.capture.inference.construction.given_arguments import (
+    BuiltSpec,
+    Construction,
+    fresh_value,
+    numbers_in,
+)
 from inductor_debug.capture.inference.construction.handed_on import handed_on
 from inductor_debug.capture.inference.construction.invention import (
     GuessedConfiguration,
     configuration_of,
     constructor_value,
-    holds_code,
     in_spaces,
 )
 from inductor_debug.capture.inference.construction.module_stand_ins import data_for, stand_in_for, tensor_for
@@ -59,76 +60,8 @@ from inductor_debug.capture.runtime import foreign
 
 _DEEPEST = 6
 _ALTERNATIVES = 3
-DEFAULTS = "defaults"
 _FEWEST_ITEMS = 2
 _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
-
-
-@dataclass
-class Construction:
-    """One way to build a class. `text` are its arguments as a Python expression, empty where there are none."""
-
-    arguments: tuple[SpecArgument, ...] = ()
-    invented: tuple[str, ...] = ()
-    source: str = DEFAULTS
-    numbers: tuple[int, ...] = ()
-    configuration: WrittenConfiguration | None = None
-    """The table of a file that an argument was taken from."""
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The whole numbers among the arguments, by name."""
-        values = {item.name: getattr(item.spec, "value", None) for item in self.arguments}
-        return {name: value for name, value in values.items() if type(value) is int and value > 0}
-
-    @property
-    def label(self) -> str:
-        """The arguments as text, the same for what is built alike."""
-        return ", ".join(f"{item.name}={getattr(item.spec, 'text', '')}" for item in self.arguments)
-
-    @property
-    def has_invented_code(self) -> bool:
-        """Whether a module or a function was made up, which does what the right one does not."""
-        values = (getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented)
-        return any(map(holds_code, values))
-
-    @property
-    def invented_kinds(self) -> frozenset[Any]:
-        """The classes of modules that nobody wrote down: what they lack the right ones may have."""
-        values = (getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented)
-        return frozenset(value.kind for value in values if isinstance(value, SymbolicValue))
-
-    def call(self, kind: Callable[..., Any]) -> Any:
-        """Builds the class."""
-        args, kwargs = self.given()
-        return kind(*args, **kwargs)
-
-    def changed(self, values: dict[str, Any]) -> Construction:
-        """The same with other plain values for some arguments, also for such as had their defaults."""
-        specs = {name: ConstantSpec(repr(value), value) for name, value in values.items()}
-        arguments = [replace(item, spec=specs.pop(item.name, item.spec)) for item in self.arguments]
-        arguments += [SpecArgument(name, spec, True) for name, spec in specs.items()]
-        return replace(self, arguments=tuple(arguments), invented=(*self.invented, *specs))
-
-    def given(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments, made anew."""
-        args = tuple(_fresh(item.spec) for item in self.arguments if not item.keyword)
-        return args, {item.name: _fresh(item.spec) for item in self.arguments if item.keyword}
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltSpec(ConstantSpec):
-    """A value that is made anew for each construction, as modules are not shared.
-
-    `guessed` says that something in it was written down by nobody.
-    """
-
-    make: Callable[[], Any] = field(default=lambda: None, compare=False, hash=False)
-    guessed: bool = field(default=False, compare=False, hash=False)
-
-
-def _fresh(spec: Any) -> Any:
-    return spec.make() if isinstance(spec, BuiltSpec) else spec.value
 
 
 def constructions(
@@ -341,7 +274,7 @@ class _Builder:
         shape = said.shape or list
         inside = ", ".join(spec.text for spec in specs)
         text = f"[{inside}]" if shape is list else f"({inside}{',' if len(specs) == 1 else ''})"
-        return BuiltSpec(text, UnknownError, make=lambda: shape(map(_fresh, specs)), guessed=True)
+        return BuiltSpec(text, UnknownError, make=lambda: shape(map(fresh_value, specs)), guessed=True)
 
     def _constant(self, value: Any) -> ConstantSpec:
         return ConstantSpec(text_of(value, vars(self.module)), value)
@@ -399,8 +332,10 @@ class _Builder:
         if (kind is None and (asked or (called_so and "mapping" not in demand.roles))) or (table and demand.fields):
             return self._options(demand, kind)
         if kind in (None, dict) and "mapping" in demand.roles and not is_module:
-            written = self.files.fitting(demand) or whole_options_for(demand, self.files)
-            return self._written_in(written, dict) if written is not None else None
+            if (written := self.files.fitting(demand)) is not None:
+                return self._written_in(written, dict)
+            scripted = whole_options_for(demand, self.files)
+            return replace(self._written_in(scripted, dict), guessed=True) if scripted is not None else None
         return None
 
     def _options(self, demand: Demand, kind: type | None) -> ConstantSpec:
@@ -419,7 +354,7 @@ class _Builder:
                 return replace(self._fields(demand, scripted.values, kind), guessed=True)
         return self._fields(demand, options, kind)
 
-    def _written_in(self, written: WrittenConfiguration, kind: type | None) -> ConstantSpec:
+    def _written_in(self, written: WrittenConfiguration, kind: type | None) -> BuiltSpec:
         """A configuration as a file of the project has it."""
         if kind is not None:
             text = f"{kind.__name__}({text_of(written.values, vars(self.module))})"

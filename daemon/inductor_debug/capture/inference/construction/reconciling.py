@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from inductor_debug.capture.inference.construction.construction import Construction
+from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.specs.specs import ConstantSpec
 
 Changes = tuple[tuple[str, Any], ...]

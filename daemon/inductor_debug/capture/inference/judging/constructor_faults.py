@@ -8,7 +8,7 @@ from typing import Any
 
 from inductor_debug.capture.failures.set_up import NotSetUpError
 from inductor_debug.capture.inference.construction import signatures
-from inductor_debug.capture.inference.construction.construction import Construction
+from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.judging.blame import KnownNames, is_evident
 from inductor_debug.capture.inference.search.trial import user_frames
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError
