@@ -241,6 +241,42 @@ def test_what_a_script_sets_on_its_model_is_there(tmp_path: Path) -> None:
     assert "capture-error" in {finding.rule for finding in analysed(alone, {"model.py": model}).findings}
 
 
+def test_options_are_what_the_script_makes_of_them_once_they_are_read(tmp_path: Path) -> None:
+    model = """
+    import torch
+    from torch import nn
+
+    class Generator(nn.Module):
+        def __init__(self, args):
+            super().__init__()
+            self.blocks = nn.Sequential(*[Block(64, args.rates) for _ in range(args.block_num)])
+        def forward(self, x):
+            return self.blocks(x)
+
+    class Block(nn.Module):
+        def __init__(self, dim, rates):
+            super().__init__()
+            self.branches = nn.ModuleList(
+                nn.Sequential(nn.ReflectionPad2d(rate), nn.Conv2d(dim, dim // 4, 3, dilation=rate)) for rate in rates
+            )
+            self.fuse = nn.Conv2d(dim, dim, 3, padding=1)
+        def forward(self, x):
+            return self.fuse(torch.cat([branch(x) for branch in self.branches], 1))
+    """
+    options = """
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--block_num", type=int, default=2)
+    parser.add_argument("--rates", type=str, default="1+2+4+8")
+    args = parser.parse_args()
+    args.rates = list(map(int, args.rates.split("+")))
+    """
+    job = analysed(tmp_path, {"model.py": model, "options.py": options})
+    assert (job.status, job.findings) == (FileStatus.CLEAN, [])
+    assert {stage.report.state.value for stage in job.stages} == {"done"}
+
+
 def test_what_a_constructor_lacks_nobody_else_can_have_set(tmp_path: Path) -> None:
     model = """
     from torch import nn

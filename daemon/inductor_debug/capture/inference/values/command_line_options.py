@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from inductor_debug.capture.inference.values.plain_values import PlainValues
@@ -11,6 +12,8 @@ from inductor_debug.capture.inference.values.symbolic_values import UnknownError
 
 _CLICK = ("option", "argument")
 _TYPER = ("Option", "Argument")
+_PARSING = ("parse_args", "parse_known_args")
+_BLOCKS = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def options_of(tree: ast.Module, reader: PlainValues) -> dict[str, Any]:
@@ -31,7 +34,30 @@ def options_of(tree: ast.Module, reader: PlainValues) -> dict[str, Any]:
             found[texts[0]] = reader.or_unknown(default, {}) if default is not None else UnknownError
         elif called == "set_defaults":
             found.update({item.arg: reader.or_unknown(item.value, {}) for item in node.keywords if item.arg})
-    return {name: value for name, value in found.items() if value is not UnknownError}
+    known = {name: value for name, value in found.items() if value is not UnknownError}
+    return _as_set_afterwards(known, tree, reader)
+
+
+def _as_set_afterwards(options: dict[str, Any], tree: ast.Module, reader: PlainValues) -> dict[str, Any]:
+    """The options as the statements leave them that always follow on reading the command line in the same block.
+
+    `args.rates = [int(rate) for rate in args.rates.split("+")]` leaves no text.
+    """
+    for block in (node.body for node in ast.walk(tree) if isinstance(node, _BLOCKS)):
+        name = None
+        for statement in block:
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                continue
+            target = statement.targets[0]
+            if isinstance(statement.value, ast.Call) and _name_of(statement.value) in _PARSING:
+                first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
+                name = first.id if isinstance(first, ast.Name) else None
+            elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == name:
+                value = reader.or_unknown(statement.value, {target.value.id: SimpleNamespace(**options)})
+                options.pop(target.attr, None)
+                if value is not UnknownError:
+                    options[target.attr] = value
+    return options
 
 
 def takes_options(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -101,6 +101,8 @@ class PlainCalls(PlainValues):
             return SimpleNamespace(**kwargs)
         if any(function is item for item in PASSING) and args and isinstance(args[0], torch.Tensor):
             return args[0]
+        if function is map and len(args) > 1:
+            return [self.called(args[0], list(items), {}, node) for items in zip(*map(listed, args[1:]), strict=False)]
         if function is vars and len(args) == 1 and isinstance(args[0], SimpleNamespace):
             return dict(vars(args[0]))
         if isinstance(function, functools.partial):
