@@ -91,7 +91,7 @@ def test_a_constant_that_nobody_declared_is_told_where_it_is_used() -> None:
     assert only(tape.judge(), "dtype").range.start.line == 5
 
 
-def test_constants_of_one_function_that_are_float64_have_one_cause() -> None:
+def test_what_is_float64_in_one_function_has_one_cause() -> None:
     tape = Tape()
     x = tape.input("x", 4)
     for line in (5, 9):
@@ -99,8 +99,8 @@ def test_constants_of_one_function_that_are_float64_have_one_cause() -> None:
         tape.op("mul.Tensor", [x, constant], tape.tensor(4, dtype="float64"), frames=at(line))
     found = [finding for finding in tape.judge("cuda") if finding.rule == "float64"]
     assert [(finding.range.start.line, finding.cause) for finding in found] == [
-        (5, "constants in forward"),
-        (9, "constants in forward"),
+        (5, "float64 in forward"),
+        (9, "float64 in forward"),
     ]
 
 

@@ -12,7 +12,7 @@ from inductor_debug.rules.judging.base import Constraint
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots, Trouble, fold_inherited
 from inductor_debug.rules.recording import operators
-from inductor_debug.rules.recording.ops import Op, Origin, TensorMeta
+from inductor_debug.rules.recording.ops import Op, TensorMeta
 
 _DOUBLE = {"float64": Trouble("float64"), "complex128": Trouble("complex128")}
 _NARROWER = frozenset({"float32", "float16", "bfloat16"})
@@ -63,14 +63,16 @@ class Float64Rule(Constraint):
                 root.covers.clear()
 
     def cause(self, found: Sequence[Root]) -> str:
-        """The function that constants come into: a graph break shows the same array again where the rest takes it."""
+        """The function that brings it in: what computes with NumPy there does so in each of its statements.
+
+        A graph break shows a constant again where the rest of the function takes it.
+        """
         [first, *_] = found
-        if not all(isinstance(root.cause, Origin) and root.cause.kind == "constant" for root in found):
-            return ""
         frames = [frame for origin in first.origins for frame in origin.frames]
         frames += [frame for use in first.uses for frame in use.frames]
+        frames += first.cause.frames if isinstance(first.cause, Op) else ()
         function = next((frame.function for frame in frames if frame.location == first.place), "")
-        return f"constants in {function.rpartition('.')[2]}" if function else ""
+        return f"float64 in {function.rpartition('.')[2]}" if function else ""
 
     def facts(self, found: Sequence[Root], profile: Profile) -> UnwantedDtype:
         """The dtypes that are wider than the model."""
