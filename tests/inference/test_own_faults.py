@@ -340,6 +340,29 @@ FAULTS = {
 }
 
 BLAMELESS = {
+    "a sound that is shorter than what is cut off": """
+        class Shift(nn.Module):
+            def __init__(self, shift=8192):
+                super().__init__()
+                self.shift = shift
+            def forward(self, sound):
+                batch, channels, time = sound.size()
+                offsets = torch.randint(self.shift, [batch, 1, 1]).expand(-1, channels, -1)
+                return sound.gather(2, torch.arange(time - self.shift) + offsets)
+    """,
+    "images of one size": """
+        class Encoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.down = nn.Sequential(nn.Conv2d(3, 16, 4, 4), nn.Conv2d(16, 64, 4, 4))
+                self.middle = nn.Conv2d(64, 16, 4, 4)
+                self.up = nn.ConvTranspose2d(128, 3, 4, 4)
+            def forward(self, x):
+                x = self.down(x)
+                y = self.middle(x)
+                y = y.reshape(y.shape[0], -1, 1, 1).expand(-1, -1, *x.shape[-2:])
+                return self.up(torch.cat((x, y), dim=1))
+    """,
     "what is called without arguments makes layers": """
         class Block(nn.Module):
             def __init__(self, width, nl_layer=None, conv_layer=None):

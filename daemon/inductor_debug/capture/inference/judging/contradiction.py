@@ -9,6 +9,7 @@ own is never judged: it may be right.
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 import linecache
 import time
@@ -39,6 +40,8 @@ _LEAST_RUNS = 120
 _RESTARTS = 4
 _ALIKE = 4
 """Calls of other sizes that must meet the same number of parts."""
+_FAR_MORE = 4096
+"""How many times as large a size is that is certainly enough."""
 _LENGTH = 6
 """How many tensors a list is given, so that those which the code asks for are there."""
 
@@ -138,6 +141,8 @@ class _Case:
         if not self._is_exhausted(first):
             return Judgement()
         if all(call.conflict is None for call in self._here):
+            if (judgement := self._by_far_more()) is not None:
+                return judgement
             certain = all(call.is_like(first) and not call.is_doubtful for call in self._here)
             certain = certain and not self._hangs_on_a_size()
             return Judgement(blamed=best if certain else None, has_facts=False)
@@ -197,6 +202,18 @@ class _Case:
         ):
             return False
         return not any(self._may_be_a_list(argument, first) for argument in guess.arguments)
+
+    def _by_far_more(self) -> Judgement | None:
+        """What comes of a call with far more of one size, a sound of a second; None where none comes further."""
+        for size in variations.single_sizes(self._best.guess):
+            guess = size.at(size.usual * _FAR_MORE)
+            with contextlib.suppress(_UnknownError):
+                outcome = self._run(guess)
+                if outcome.error is None:
+                    return Judgement(runs=guess)
+                if is_further(outcome, self._best):
+                    return Judgement(furthest=outcome)
+        return None
 
     def _hangs_on_a_size(self) -> bool:
         """Whether a size has a value with which nobody else comes as far, as inputs then contradict each other.

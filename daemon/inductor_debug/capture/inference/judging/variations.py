@@ -37,10 +37,13 @@ from inductor_debug.capture.inference.specs.specs import (
 
 _FACTORS = (2, 3, 5)
 _MOST_SHIFTED = 4
-_USUAL_SIDES = {4: 256, 5: 64}
+_IMAGE = 4
+_USUAL_SIDES = {_IMAGE: 256, 5: 64}
 """The least of a side of an image and of a volume, by their rank."""
 _UPRIGHT = ((128, 64), (256, 128))
 """How high and wide pictures of people are."""
+_SQUARES = (32, 64, 128, 224, 512)
+"""Sides of images: a network may take those of one size alone."""
 _SIMPLE = (bool, int, float, str, type(None))
 
 
@@ -115,27 +118,41 @@ def _other_sizes(guess: Guess) -> Iterator[Guess]:
 
 
 def _with_usual_sides(guess: Guess) -> Iterator[Guess]:
-    """The call with images and volumes of a usual size, where they are smaller.
+    """The call with images and volumes of a usual size, where they are smaller, and with square images.
 
     What halves a side five times makes the same of all that are small.
     """
+    changed = (_with_sides(guess, _no_smaller), *(_with_sides(guess, partial(_square, side)) for side in _SQUARES))
+    yield from (other for other in changed if other != guess)
+    names = {"H", "W"} & set(guess.used_sizes())
+    for height, width in _UPRIGHT if len(names) > 1 else ():
+        yield guess.with_sizes(H=height, W=width)
+
+
+def _no_smaller(sides: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(max(side, _USUAL_SIDES[2 + len(sides)]) for side in sides)
+
+
+def _square(side: int, sides: tuple[int, ...]) -> tuple[int, ...]:
+    return sides if 2 + len(sides) != _IMAGE else (side, side)
+
+
+def _with_sides(guess: Guess, sides_of: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Guess:
+    """The call with other sides of its images and volumes: those of a rank that are now so large."""
     sizes, changed = guess.size_of(), guess
-    larger: dict[tuple[int, ...], tuple[Dimension, ...]] = {}
+    resized: dict[tuple[int, ...], tuple[Dimension, ...]] = {}
     for name, spec in dict.fromkeys(guess.tensors()):
-        usual, shape = _USUAL_SIDES.get(len(spec.dims), 0), spec.shape(sizes)
-        if usual and min(shape[2:]) < usual:
-            larger[shape] = (*spec.dims[:2], *(max(size, usual) for size in shape[2:]))
-            changed = replaced(changed, name, spec, replace(spec, dims=larger[shape]))
+        shape = spec.shape(sizes)
+        sides = sides_of(shape[2:]) if len(shape) in _USUAL_SIDES else shape[2:]
+        if sides != shape[2:]:
+            resized[shape] = (*spec.dims[:2], *sides)
+            changed = replaced(changed, name, spec, replace(spec, dims=resized[shape]))
     # What only had the last sizes of an image was broadcast to it.
     for name, spec in dict.fromkeys(guess.tensors()):
-        whole = next((dims for shape, dims in larger.items() if spec.shape(sizes) == shape[-len(spec.dims) :]), None)
+        whole = next((dims for shape, dims in resized.items() if spec.shape(sizes) == shape[-len(spec.dims) :]), None)
         if whole is not None and len(spec.dims) < len(whole):
             changed = replaced(changed, name, spec, replace(spec, dims=whole))
-    if changed != guess:
-        yield changed
-    sides = {"H", "W"} & set(guess.used_sizes())
-    for height, width in _UPRIGHT if len(sides) > 1 else ():
-        yield guess.with_sizes(H=height, W=width)
+    return changed
 
 
 def _beside(spec: TensorSpec) -> Iterator[tuple[str, str]]:
