@@ -20,6 +20,8 @@ from inductor_debug.capture.runtime.held_values import CONTAINERS, refill, same_
 
 _VALUES = (bool, int, float, complex, str, bytes, tuple, frozenset, type(None), *CONTAINERS)
 """What a global or a variable may hold that a run replaces; anything else is a definition, or not ours to judge."""
+_KEPT_ELSEWHERE = (nn.Module, torch.Tensor, type)
+"""What has its state put back as what it is, and classes."""
 
 
 class PythonState:
@@ -78,7 +80,7 @@ class PythonState:
             *(value for names, _ in self._globals for value in names.values()),
         ]
         for value in {id(value): value for value in held}.values():
-            if foreign.module_name(type(value)) in files and not isinstance(value, nn.Module | torch.Tensor | type):
+            if foreign.module_name(type(value)) in files and not issubclass(type(value), _KEPT_ELSEWHERE):
                 own = foreign.attribute(value, "__dict__")
                 if type(own) is dict:
                     yield own, dict(own)

@@ -107,7 +107,7 @@ class HeldNames:
     @property
     def identity(self) -> tuple[Any, ...]:
         """What tells it from others, and from what was held before; tensors that a call keeps are no news."""
-        named = (name for name, value in self.content.items() if not isinstance(value, torch.Tensor))
+        named = (name for name, value in self.content.items() if not foreign.is_a(value, torch.Tensor))
         return id(self.holder), None, *sorted(named)
 
 
@@ -216,7 +216,7 @@ def _from(value: Any, words: frozenset[str], depth: int) -> Iterator[Held]:
         elif isinstance(value, list):
             for each in value[:_LONGEST] if not all(type(each) in PLAIN for each in value) else ():
                 yield from _from(each, words, depth + 1)
-    elif isinstance(value, torch.optim.Optimizer):
+    elif foreign.is_a(value, torch.optim.Optimizer):
         yield from _from_attributes(value, words | _OF_OPTIMIZERS, depth)
     elif _is_users(value):
         yield from _from_attributes(value, words, depth)
@@ -225,7 +225,7 @@ def _from(value: Any, words: frozenset[str], depth: int) -> Iterator[Held]:
 def _is_users(value: Any) -> bool:
     """Whether a value is an object of a class of nobody we know: a settings object, a namespace."""
     known = (torch.Tensor, torch.nn.Module, type, ModuleType, FunctionType)
-    return not isinstance(value, known) and foreign.module_name(type(value)).partition(".")[0] not in _KNOWN
+    return not issubclass(type(value), known) and foreign.module_name(type(value)).partition(".")[0] not in _KNOWN
 
 
 def _from_attributes(value: Any, words: frozenset[str], depth: int) -> Iterator[Held]:
