@@ -91,6 +91,13 @@ def test_a_namespace_package_may_have_a_module_of_its_own_name(tmp_path: Path) -
     assert run(path.with_name("net.py"), beside, tmp_path, "x") == (7, True)
 
 
+def test_a_package_in_a_namespace_package_may_have_a_module_of_its_name(tmp_path: Path) -> None:
+    text = "from ..functions import WIDTH\nx = (__name__, WIDTH)"
+    write(tmp_path, {"libs/net/modules/__init__.py": "from .net import *", "libs/net/modules/net.py": text})
+    write(tmp_path, {"libs/net/functions/__init__.py": "WIDTH = 7"})
+    assert run(tmp_path / "libs/net/modules/net.py", text, tmp_path, "x") == ("net.modules.net", 7)
+
+
 def test_imports_start_in_every_folder_of_the_project_around_the_file(tmp_path: Path) -> None:
     write(tmp_path, {"part/common/sizes.py": "WIDTH = 7", "part/models/net.py": "", "sizes.py": "WIDTH = 3"})
     path = tmp_path / "part/models/net.py"

@@ -100,10 +100,11 @@ def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ())
     wanted = [place.root, project_root, os.path.join(project_root, "src"), *filter(None, before), *between]
     if _is_package(folder):
         wanted.append(folder)  # last: a package's `types.py` must not become everybody's `types`
-    elif folder != place.root:
+    if folder != place.root:
         # A module that is called as the namespace package around it would come before the package.
-        package = os.path.join(place.root, place.name.partition(".")[0], "")
-        wanted = [each for each in wanted if not os.path.join(each, "").startswith(package)]
+        package = os.path.join(place.root, place.name.partition(".")[0])
+        if not _is_package(package):
+            wanted = [each for each in wanted if not (_is_below(each, package) and _has_module(each, package))]
     sys.path[:] = list(dict.fromkeys(wanted))
     sys.argv[:] = [place.path, *argv]
     importlib.invalidate_caches()
@@ -361,6 +362,16 @@ def _is_name(text: str) -> bool:
 
 def _is_package(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, "__init__.py"))
+
+
+def _is_below(folder: str, other: str) -> bool:
+    return os.path.join(folder, "").startswith(os.path.join(other, ""))
+
+
+def _has_module(folder: str, package: str) -> bool:
+    """Whether a folder has a module of the name that a package has."""
+    place = os.path.join(folder, os.path.basename(package))
+    return os.path.isfile(f"{place}.py") or _is_package(place)
 
 
 def _around(folder: str) -> Iterator[str]:
