@@ -286,3 +286,19 @@ def test_a_failed_import_has_the_library_for_its_cause_or_the_path_within_a_pack
     assert finding.rule == "import-error"
     assert finding.cause.startswith(cause)
     assert bool(finding.cause) == bool(cause)
+
+
+@pytest.mark.parametrize("line", ["from . import nms_cuda", "import nms_cuda", "from .nms_cuda import nms"])
+def test_an_extension_that_nobody_built_is_told_with_what_builds_it(line: str, tmp_path: Path) -> None:
+    setup = "from torch.utils.cpp_extension import CUDAExtension\nCUDAExtension('ops.nms_cuda', ['nms.cu'])\n"
+    write(tmp_path, {"ops/__init__.py": "from .nms import *\n", "ops/setup.py": setup, "ops/nms.py": f"{line}\n"})
+    [finding] = analyze(tmp_path / "ops" / "nms.py", f"{line}\n").findings
+    module = "nms_cuda" if line.startswith("import") else "ops.nms_cuda"
+    expected = f"There is no module named '{module}' in the interpreter that runs this file."
+    assert (finding.rule, finding.message) == ("import-error", f"{expected} It is an extension that setup.py builds.")
+
+
+def test_a_name_that_a_module_lacks_is_no_module(tmp_path: Path) -> None:
+    write(tmp_path, {"ops/__init__.py": "", "ops/parts.py": "WIDTH = 7"})
+    [finding] = analyze(tmp_path / "ops" / "nms.py", "from .parts import HEIGHT\n").findings
+    assert "cannot import name 'HEIGHT'" in finding.message

@@ -35,6 +35,7 @@ from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.runtime.running_cells import is_notebook
 from inductor_debug.capture.targets.candidates import Complaint
 from inductor_debug.capture.targets.environment_variables import lacking_variable
+from inductor_debug.capture.targets.lacking_modules import builder_of, lacking_module
 from inductor_debug.capture.tensors.fake_mode import is_limitation
 from inductor_debug.source.directives import name_range
 from inductor_debug.source.source_text import SourceText
@@ -111,7 +112,7 @@ def raised_finding(
         words = f"This reads the environment variable `{variable}`, which is not set ({what})."
         return replace(_finding("environment", words, location, target, related), cause="variable")
     if isinstance(error, ImportError):
-        lacking = _finding("import-error", _import_words(error), location, target, related)
+        lacking = _finding("import-error", _import_words(error, sources), location, target, related)
         inside = _relative_import(location, sources)
         return replace(lacking, cause=_what_is_lacking(error) if inside is None else _lacking_part(error, inside))
     if isinstance(error, SystemExit):
@@ -235,10 +236,13 @@ def _finding(
     )
 
 
-def _import_words(error: ImportError) -> str:
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"There is no module named {error.name!r} in the interpreter that runs this file."
-    return describe(error)
+def _import_words(error: ImportError, sources: SourceMap) -> str:
+    module = lacking_module(error)
+    if not module:
+        return describe(error)
+    builder = builder_of(module, error, sources.project_root)
+    built = f" It is an extension that {builder} builds." if builder else ""
+    return f"There is no module named {module!r} in the interpreter that runs this file.{built}"
 
 
 def _exit_words(error: SystemExit, what: str) -> str:

@@ -1,0 +1,82 @@
+"""Which module an import did not find, and which set-up file of the project builds it.
+
+Of `from . import nms_cuda` Python says that the package is only half imported, "most likely due to a circular import";
+what lacks is an extension that nobody has built. Set-up files are read as syntax; nothing is imported or run here.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+
+from inductor_debug.capture.failures.failed_statement import last_frame, statement_at
+from inductor_debug.capture.runtime import foreign
+
+_SET_UP = "setup.py"
+_EXTENSION = "Extension"
+"""How the classes end that stand for extensions: `CUDAExtension`, `CppExtension`, `Extension`."""
+
+
+def lacking_module(error: ImportError) -> str:
+    """The whole name of the module that was not found; nothing where a module lacks something else."""
+    name = foreign.text_attribute(error, "name")
+    if isinstance(error, ModuleNotFoundError):
+        return name
+    package = foreign.text_attribute(error, "path")
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
+    if not isinstance(statement, ast.ImportFrom) or os.path.basename(package) != "__init__.py":
+        return ""
+    said = _words_of(package)
+    lacking = (item.name for item in statement.names if item.name not in said and not _has(package, item.name))
+    return next((f"{name}.{part}" for part in lacking), "")
+
+
+def builder_of(module: str, error: ImportError, project_root: str) -> str:
+    """The path, from the project's root, of the set-up file that builds a module as an extension; empty if none does.
+
+    Looked for around the file that imports it.
+    """
+    frame, _ = last_frame(error)
+    folder = os.path.dirname(frame.f_code.co_filename) if frame is not None else ""
+    wanted = module.rpartition(".")[2]
+    while os.path.join(folder, "").startswith(os.path.join(project_root, "")):
+        path = os.path.join(folder, _SET_UP)
+        if any(name.rpartition(".")[2] == wanted for name in _extensions_in(path)):
+            return os.path.relpath(path, project_root)
+        folder = os.path.dirname(folder)
+    return ""
+
+
+def _extensions_in(path: str) -> Iterator[str]:
+    """The names of the extensions that a set-up file writes down."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            tree = ast.parse(stream.read())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _called(node).endswith(_EXTENSION):
+            named = [item.value for item in node.keywords if item.arg == "name"]
+            for value in [*node.args[:1], *named]:
+                if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                    yield value.value
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _words_of(path: str) -> set[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return set(re.findall(r"\w+", stream.read()))
+    except OSError:
+        return set()
+
+
+def _has(package: str, name: str) -> bool:
+    place = os.path.join(os.path.dirname(package), name)
+    return os.path.isdir(place) or os.path.isfile(f"{place}.py")
