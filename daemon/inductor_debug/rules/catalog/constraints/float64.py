@@ -28,9 +28,9 @@ class Float64Rule(Constraint):
     summary = "Code computes in float64 though the model's parameters and inputs are narrower."
     what = """
         The model's own tensors are float32 or narrower, and somewhere float64 comes in that ops then compute with. The
-        finding stands at the expression that introduces it, and says how many ops carry it on. Where the code asks for
-        it (`.double()`, `dtype=torch.float64`) that is information; where nobody asked (a NumPy array, a buffer made
-        of one) it is a warning.
+        finding stands at the expression that introduces it, and says how many ops carry it on; what one function
+        brings in is one finding. Where the code asks for it (`.double()`, `dtype=torch.float64`) that is information;
+        where nobody asked (a NumPy array, a buffer made of one) it is a warning.
 
         Nothing is said of a model that is float64 itself, of a conversion that nothing computes with, or of single
         numbers. Accelerators that have no float64 at all are told by `dtype`."""

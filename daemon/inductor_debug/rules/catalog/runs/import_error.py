@@ -14,7 +14,10 @@ class ImportErrorRule(RunRule):
         To find the targets of a file, the file is run once, as `import` would run it: `__name__` is not
         `"__main__"`. Something at the top level raised: a module that is not installed in the chosen interpreter, a
         missing file, or a mistake. The finding stands at the line of this file that raised or imported the module
-        that did."""
+        that did. Of an extension that the project builds itself it names the `setup.py` that does.
+
+        Where modules import each other, and only some of them can be the first, the file is imported as its project
+        imports it: that is no fault of it."""
     why = """
         Nothing of the file could be analysed. Findings of an earlier version are dropped rather than shown at wrong
         lines."""
