@@ -277,6 +277,28 @@ def test_options_are_what_the_script_makes_of_them_once_they_are_read(tmp_path: 
     assert {stage.report.state.value for stage in job.stages} == {"done"}
 
 
+def test_a_class_that_would_download_its_weights_is_built_without_them(tmp_path: Path) -> None:
+    model = """
+    import urllib.request
+    from torch import nn
+
+    class Segmenter(nn.Module):
+        def __init__(self, classes, pretrained_base=True):
+            super().__init__()
+            self.layer = nn.Conv2d(3, classes, 3)
+            if pretrained_base:
+                urllib.request.urlretrieve("http://127.0.0.1:9/weights.pth", "weights.pth")
+        def forward(self, x):
+            return self.layer(x)
+    """
+    script = "from model import Segmenter\n\ndef get_segmenter(**kwargs):\n    return Segmenter(21, **kwargs)\n"
+    job = analysed(tmp_path, {"model.py": model, "factory.py": script})
+    assert (job.status, job.findings) == (FileStatus.CLEAN, [])
+    (stage, *_) = job.stages
+    assert stage.inferred is not None
+    assert "'pretrained_base': False" in stage.inferred.init
+
+
 def test_what_a_constructor_lacks_nobody_else_can_have_set(tmp_path: Path) -> None:
     model = """
     from torch import nn

@@ -61,6 +61,7 @@ from inductor_debug.capture.runtime import foreign
 _DEEPEST = 6
 _ALTERNATIVES = 3
 _FEWEST_ITEMS = 2
+_LOADS_WEIGHTS = re.compile(r".*(pretrain|download).*", re.IGNORECASE)
 _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
 
 
@@ -69,7 +70,8 @@ def constructions(
 ) -> Iterator[Construction]:
     """Ways to build `kind`, most trustworthy first, each once.
 
-    Of all calls that leave something open, what is invented for it is as usual before it is anything else.
+    Of all calls that leave something open, what is invented for it is as usual before it is anything else. The last way
+    is the first one without the weights that it would load from somewhere.
     """
     parameters = signatures.parameters(kind)
     if parameters is None:
@@ -89,6 +91,11 @@ def constructions(
         yield from _new(made, seen)
     for builder.alternative in range(1, _ALTERNATIVES if required else 1):
         yield from _new([builder.bound(parameters, *call) for call in open_calls], seen)
+    loads = [item for item in parameters if _LOADS_WEIGHTS.fullmatch(item.name)]
+    if any(item.default is True for item in loads):
+        first = next(iter(_written_calls(builder, parameters, tree, required=required)))
+        without = {item.name: False for item in loads if type(item.default) is bool}
+        yield from _new([builder.bound(parameters, *first).changed(without)], seen)
 
 
 def _new(made: list[Construction], seen: set[str]) -> Iterator[Construction]:
