@@ -122,7 +122,7 @@ class _Child:
         size = self._read(_NUMBER.size)
         content = self._read(_NUMBER.unpack(size)[0]) if size is not None else None
         if content is None:
-            return Died(_how(self.end()))
+            return Died(how_it_ended(self.end()))
         try:
             return _Data(io.BytesIO(content)).load()
         except pickle.UnpicklingError as error:
@@ -176,7 +176,8 @@ def _live(work: Callable[[int], Any], orders: int, answers: int, parent: int) ->
         os._exit(status)
 
 
-def _how(status: int) -> str:
+def how_it_ended(status: int) -> str:
+    """What became of a process, by what waiting for it gave."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         with contextlib.suppress(ValueError):

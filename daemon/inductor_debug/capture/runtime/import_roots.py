@@ -63,7 +63,8 @@ def _found(name: str, path: list[str] | None = None) -> tuple[object, ...] | Non
     return None if spec is None else (spec.origin, *(spec.submodule_search_locations or ()))
 
 
-def _has(root: str, name: str) -> bool:
+def has_module(root: str, name: str) -> bool:
+    """Whether a folder has a module, or a folder that is one, of a name."""
     place = os.path.join(root, name)
     return os.path.isfile(f"{place}.py") or os.path.isdir(place)
 
@@ -81,7 +82,7 @@ def _gives(root: str, parts: Sequence[str], names: Sequence[str]) -> bool:
         said = set(re.findall(r"\w+", text))
     elif not os.path.isdir(place):
         return False
-    return all(name in said or _has(place, name) for name in names)
+    return all(name in said or has_module(place, name) for name in names)
 
 
 def _neighbours(around: Sequence[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from inductor_debug.capture.failures.failed_statement import last_frame, statement_at
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.import_roots import has_module
 
 _SET_UP = "setup.py"
 _EXTENSION = "Extension"
@@ -30,7 +31,11 @@ def lacking_module(error: ImportError) -> str:
     if not isinstance(statement, ast.ImportFrom) or os.path.basename(package) != "__init__.py":
         return ""
     said = _words_of(package)
-    lacking = (item.name for item in statement.names if item.name not in said and not _has(package, item.name))
+    lacking = (
+        item.name
+        for item in statement.names
+        if item.name not in said and not has_module(os.path.dirname(package), item.name)
+    )
     return next((f"{name}.{part}" for part in lacking), "")
 
 
@@ -75,8 +80,3 @@ def _words_of(path: str) -> set[str]:
             return set(re.findall(r"\w+", stream.read()))
     except OSError:
         return set()
-
-
-def _has(package: str, name: str) -> bool:
-    place = os.path.join(os.path.dirname(package), name)
-    return os.path.isdir(place) or os.path.isfile(f"{place}.py")

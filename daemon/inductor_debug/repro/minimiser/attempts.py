@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from inductor_debug.system.forked_work import how_it_ended
 from inductor_debug.system.work_clock import LOOK_SECONDS, WorkClock
 
 
@@ -68,7 +69,8 @@ def attempt(work: Callable[[], dict[str, Any]], *, timeout: float) -> Attempt:
             return Attempt(AttemptEnding.CRASHED, detail=str(said["raised"]))
     if not in_time:
         return Attempt(AttemptEnding.HUNG, detail=f"no answer within {timeout:g} s")
-    return Attempt(AttemptEnding.CRASHED, detail=_how(status))
+    unsaid = "" if os.WIFSIGNALED(status) else " and no answer"
+    return Attempt(AttemptEnding.CRASHED, detail=f"{how_it_ended(status)}{unsaid}")
 
 
 def _here(work: Callable[[], dict[str, Any]]) -> Attempt:
@@ -107,12 +109,3 @@ def _read(descriptor: int, clock: WorkClock, timeout: float) -> tuple[bytes, boo
             return content, True
         content += part
     return content, False
-
-
-def _how(status: int) -> str:
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        with contextlib.suppress(ValueError):
-            return f"killed by {signal.Signals(number).name}"
-        return f"killed by signal {number}"
-    return f"ended with status {os.waitstatus_to_exitcode(status)} and no answer"

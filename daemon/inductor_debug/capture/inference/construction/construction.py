@@ -82,7 +82,9 @@ def constructions(
     required = any(item.default is inspect.Parameter.empty for item in parameters) or signatures.takes_more(kind)[0]
     open_calls: list[_WrittenCall] = []
     seen: set[str] = set()
+    calls: list[_WrittenCall] = []
     for call in _written_calls(builder, parameters, tree, required=required):
+        calls.append(call)
         made = [builder.bound(parameters, *call)]
         if made[0].invented:
             open_calls.append(call)
@@ -93,9 +95,8 @@ def constructions(
         yield from _new([builder.bound(parameters, *call) for call in open_calls], seen)
     loads = [item for item in parameters if _LOADS_WEIGHTS.fullmatch(item.name)]
     if any(item.default is True for item in loads):
-        first = next(iter(_written_calls(builder, parameters, tree, required=required)))
         without = {item.name: False for item in loads if type(item.default) is bool}
-        yield from _new([builder.bound(parameters, *first).changed(without)], seen)
+        yield from _new([builder.bound(parameters, *calls[0]).changed(without)], seen)
 
 
 def _new(made: list[Construction], seen: set[str]) -> Iterator[Construction]:
