@@ -72,7 +72,7 @@ BENCHMARKS = {
     "kerneldiff": Benchmark("comparing every operation of BERT", lambda given: kerneldiff_cost.run()),
     "soak": Benchmark(
         "random edits, reloads and kills through an editor: findings, orphans, artifacts, memory",
-        lambda given: soak.run(given.minutes, given.seed),
+        lambda given: soak.run(given.minutes, given.seed, edits=given.edits, kills=given.kills),
     ),
     "repro": Benchmark("reducing failures, beside torch's own minifier", lambda given: minimiser.run()),
 }
@@ -141,7 +141,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models", default=",".join(known), help="latency, stages, inductor: comma-separated subset of: %(default)s"
     )
-    parser.add_argument("--minutes", type=float, default=30.0, help="soak: how long (%(default)s)")
+    parser.add_argument("--minutes", type=float, default=30.0, help="soak: how long at least (%(default)s)")
+    parser.add_argument("--edits", type=int, default=0, help="soak: and until there were so many edits")
+    parser.add_argument("--kills", type=int, default=0, help="soak: and until so many processes were killed")
     parser.add_argument("--repeat", type=int, default=15, help="latency: edits for each small model (%(default)s)")
     parser.add_argument("--format", choices=["text", "json"], default="text", help="default: %(default)s")
 

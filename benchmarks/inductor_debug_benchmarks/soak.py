@@ -4,7 +4,7 @@ The daemon, its fork server and its workers are killed (`kill -9`), the disk is 
 is gone (`faults/`). After each settling the findings must be those of a fresh check of the same text, whatever is still
 wrong; while the interpreter is gone an analysis ends all the same; after each end of a daemon no process of it may be
 left. At the end, with all as it should be, graphs are kept again, and every file of ours is whole. How memory grows is
-printed.
+printed. It lasts as long as it is told, and on, until as much was done as was asked for: a slow machine does the same.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ class SoakLog:
     """What happened, and what went wrong."""
 
     deeds: Counter[str] = field(default_factory=Counter)
+    killed: Counter[str] = field(default_factory=Counter)
+    """What `kill -9` met, and how often; a deed may find nothing to kill."""
     settled: int = 0
     settled_with: Counter[str] = field(default_factory=Counter)
     """What was wrong while it settled, and how often."""
@@ -131,8 +133,7 @@ class _Session:
             return
         family = [editor.process_id, *descendants(editor.process_id)]
         if by_force:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(editor.process_id, signal.SIGKILL)
+            self._log.killed["daemon"] += _killed(editor.process_id)
         with contextlib.suppress(ServerError):
             await editor.stop()
         ends = time.monotonic() + _ENDING
@@ -175,8 +176,7 @@ class _Session:
         below = [process for parent in first for process in descendants(parent)]
         chosen = first if fork_server else below or descendants(self._editor.process_id)
         if chosen:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._chance.choice(chosen), signal.SIGKILL)
+            self._log.killed["fork server" if fork_server else "worker"] += _killed(self._chance.choice(chosen))
 
     def _set_room(self, room: int | None) -> None:
         self._room = room
@@ -294,7 +294,7 @@ async def _checked(folder: Path, paths: list[Path]) -> dict[str, Shown]:
     }
 
 
-async def _soak(minutes: float, seed: int) -> SoakLog:
+async def _soak(minutes: float, seed: int, edits: int, kills: int) -> SoakLog:
     log, chance = SoakLog(), random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="inductor-debug-soak-") as name:
         folder = Path(name).resolve()
@@ -302,16 +302,19 @@ async def _soak(minutes: float, seed: int) -> SoakLog:
             shutil.copy(Path(__file__).parent / "models" / f"{model}.py", folder)
         session = _Session(folder, chance, log)
         await session.start()
-        ends = time.monotonic() + 60 * minutes
+        storm_ends = time.monotonic() + 60 * minutes * (1 - _CALM_PART)
+        ends: float | None = None  # of the calm, which nobody knows before it has begun
         try:
             kinds = [*DEEDS, "edit"]  # first each of them once
             chance.shuffle(kinds)
-            while time.monotonic() < ends or not log.settled:
+            while ends is None or time.monotonic() < ends or log.deeds["edit"] < edits:
                 for kind in kinds:
                     await session.deed(kind)
                 await session.settle()
-                calm = time.monotonic() > ends - 60 * minutes * _CALM_PART
-                kinds = [chance.choice(_CALM) if calm else "" for _ in range(_SETTLING)]
+                now = time.monotonic()
+                if ends is None and now >= storm_ends and log.killed.total() >= kills:
+                    ends = now + 60 * minutes * _CALM_PART
+                kinds = ["" if ends is None else chance.choice(_CALM) for _ in range(_SETTLING)]
             await session.recover()
         finally:
             await session.stop()
@@ -325,14 +328,17 @@ async def _soak(minutes: float, seed: int) -> SoakLog:
     return log
 
 
-def run(minutes: float, seed: int) -> BenchmarkOutcome:
-    """Soaks for so many minutes, and until it has settled once."""
-    log = asyncio.run(_soak(minutes, seed))
+def run(minutes: float, seed: int, *, edits: int = 0, kills: int = 0) -> BenchmarkOutcome:
+    """Soaks for so many minutes, and until there were so many edits and so many processes were killed."""
+    began = time.monotonic()
+    log = asyncio.run(_soak(minutes, seed, edits, kills))
     slope = log.slope()
     grown = "too few measurements" if slope is None else f"{slope * 100 / 2**20:.2f} MiB for 100 edits"
     deeds = ", ".join(f"{count} × {kind}" for kind, count in log.deeds.most_common())
     figures = {
+        "minutes": (time.monotonic() - began) / 60,
         "deeds": dict(log.deeds),
+        "killed": dict(log.killed),
         "settled": log.settled,
         "settled_with": dict(log.settled_with),
         "artifacts": log.artifacts,
@@ -341,7 +347,9 @@ def run(minutes: float, seed: int) -> BenchmarkOutcome:
     }
     wrong = ", ".join(f"{count} with {name}" for name, count in log.settled_with.most_common()) or "none with a fault"
     faults = [*log.differences, *log.hung, *log.lost, *log.orphans, *log.torn]
-    lines = [deeds, f"{log.settled} settlings, {wrong}", f"memory of daemon and fork server: {grown}", *faults]
+    killed = ", ".join(f"{count} × {name}" for name, count in log.killed.most_common())
+    lasted = f"{(time.monotonic() - began) / 60:.0f} minutes; killed {log.killed.total()} processes: {killed}"
+    lines = [lasted, deeds, f"{log.settled} settlings, {wrong}", f"memory of daemon and fork server: {grown}", *faults]
     promises = [
         (not log.differences, f"findings are those of a fresh check after each of {log.settled} settlings"),
         (not log.hung, f"every analysis ended, also the {log.deeds['lose the interpreter']} without an interpreter"),
@@ -360,6 +368,15 @@ def _parses(text: str) -> bool:
     except SyntaxError:
         return False
     return True
+
+
+def _killed(process: int) -> int:
+    """Kills it; 1, or 0 where it was gone already."""
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return 0
+    return 1
 
 
 def _children(process: int) -> list[int]:

@@ -13,10 +13,12 @@ pytestmark = pytest.mark.torch
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 def test_after_edits_and_kills_findings_are_fresh_and_nothing_is_left() -> None:
-    outcome = soak.run(0.0, seed=26)
+    outcome = soak.run(0.0, seed=26, edits=3, kills=1)
     assert [text for kept, text in outcome.promises if not kept] == []
-    assert outcome.figures["settled"] == 1
-    assert outcome.figures["deeds"].keys() == soak.DEEDS.keys(), "each once"
+    assert outcome.figures["settled"] == 2, "of each deed one, and two edits; and until there were three"
+    assert outcome.figures["deeds"].keys() == soak.DEEDS.keys()
+    assert outcome.figures["deeds"]["edit"] >= 3
+    assert outcome.figures["killed"]["daemon"] == 1
 
 
 def test_the_slope_is_that_of_the_longest_session_without_its_start() -> None:
