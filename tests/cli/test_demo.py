@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from inductor_debug.cli.commands.upkeep import demo
 from inductor_debug.cli.support.subcommands import module_of, parser_of
 from inductor_debug.engine.pool import supervisor
 from inductor_debug.engine.pool.supervisor import WorkerPool
-from zygote import COMMAND
 
 PATIENCE = 300
 
@@ -115,19 +115,21 @@ def test_what_cannot_be_written_is_said(command: Command, project: Path) -> None
     assert command("demo", "file/below").err == "inductor-debug: error: file/below: Not a directory\n"
 
 
-@pytest.mark.torch
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_step_leaves_no_process(project: Path, number: int, code: int) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "demo"], cwd=project, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    """The first step never ends by itself: its interpreter never gets ready."""
+    python = project / "python"
+    python.write_text(
+        f"#!/bin/sh\necho $$ > {project}/written && mv {project}/written {project}/worker\nexec sleep 600\n"
     )
-    assert process.stdout is not None
-    while not process.stdout.readline().startswith(b"model.py:"):  # the first step has found something
-        pass
-    started = psutil.Process(process.pid).children(recursive=True)
+    python.chmod(0o755)
+    command = [sys.executable, "-m", "inductor_debug", "demo", "--python", str(python)]
+    process = subprocess.Popen(command, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while process.poll() is None and not (project / "worker").exists():
+        time.sleep(0.05)
+    worker = psutil.Process(int((project / "worker").read_text()))
     process.send_signal(number)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     assert b"Traceback" not in errors
-    _, alive = psutil.wait_procs(started, timeout=PATIENCE)
-    assert alive == []
+    assert psutil.wait_procs([worker], timeout=PATIENCE)[1] == []

@@ -13,7 +13,8 @@ export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..",
 export const HOME = process.env.INDUCTOR_DEBUG_E2E ?? join(ROOT, ".e2e");
 export const CODE_SERVER = join(HOME, "node_modules", "code-server");
 export const ENTRY = join(CODE_SERVER, "out", "node", "entry.js");
-const VERSION = "4.100.3"; // VS Code 1.100, our minimum engine, and the last one that runs on Node 20
+/** VS Code 1.100, our minimum engine, and the last one that runs on Node 20. Others can be named; 4.139.1 wants Node 24. */
+const VERSION = process.env.INDUCTOR_DEBUG_CODE_SERVER ?? "4.100.3";
 const STAMP = join(HOME, "stamp");
 const LOG = join(HOME, "setup.log");
 const PACKAGES = ["chromium", "ripgrep", "libkrb5-dev", "libsecret-1-dev", "pkg-config", "g++", "make", "fonts-dejavu-core"];
