@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import csv
 import json
 import os
 import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,19 @@ def test_graph_shows_nodes_under_the_lines_they_come_from(command: Command, writ
     assert lines[lines.index("  model.py:1  y = relu(x)") + 1] == "    %<y>: float32[4] = aten.relu.default(%x)  # 16 B"
     (request,) = FakePool.requests
     assert (request.only, request.stages, request.keep_graphs) == (["Model"], [Stage.AOT], True)
+
+
+def test_an_interrupt_while_workers_are_ended_is_not_lost(
+    command: Command, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def close(pool: FakePool) -> None:
+        signal.raise_signal(signal.SIGINT)
+        for _ in range(9):  # the event loop hears of it in one of its next rounds
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(FakePool, "close", close)
+    write("model.py", "y = relu(x)\n")
+    assert command("graph", "model.py").code == 130
 
 
 def test_graph_json_is_the_document_of_the_contract(command: Command, write: Write) -> None:

@@ -172,14 +172,16 @@ async def _in_engine(
 
     with on_signals(interrupt):
         try:
-            return await main
+            worked = await main
         except asyncio.CancelledError:
             if not received:
                 raise
-            raise InterruptedRunError(received[0]) from None
         finally:
             progress.clear()
             await engine.shutdown()
+    if received:  # also while the workers were ended: whoever runs several commands must not go on
+        raise InterruptedRunError(received[0])
+    return worked
 
 
 def compare_accelerators(
