@@ -44,6 +44,7 @@ async def test_no_torch_is_told_with_the_command_that_installs_it(tmp_path: Path
     assert end.outcome is JobOutcome.START_FAILED
     assert end.detail.startswith("torch is not installed in ")
     assert "-m pip install torch" in end.detail
+    assert "or name the interpreter that has it, with --python or, in an editor, " in end.detail
     assert pool.start_failure == end.detail
 
 

@@ -49,7 +49,7 @@ def warm_up() -> dict[str, Any]:
             fail(f"torch cannot be imported in {sys.executable}: {error}. Repair its installation.")
         fail(
             f"torch is not installed in {sys.executable}: install it there (`{sys.executable} -m pip install torch`) "
-            "or choose the interpreter that has it."
+            "or name the interpreter that has it, with --python or, in an editor, its setting `interpreter`."
         )
     except Exception as error:
         remedy = "Correct TORCH_LOGS" if "Invalid log settings" in str(error) else "Repair its installation"
