@@ -136,11 +136,16 @@ def own_copy(value: Any) -> Any:
     return value
 
 
-def text_of(value: Any, names: Mapping[str, Any]) -> str:
-    """An expression that gives the value in the file's namespace `names`."""
+def text_of(value: Any, names: Mapping[str, Any], around: tuple[int, ...] = ()) -> str:
+    """An expression that gives the value in the file's namespace `names`; what holds itself is `...` inside.
+
+    `around` are the identities of what holds the value.
+    """
+    if id(value) in around:
+        return "..."
 
     def text(item: Any) -> str:
-        return text_of(item, names)
+        return text_of(item, names, (*around, id(value)))
 
     if isinstance(value, SymbolicValue):
         arguments = _arguments([text(item) for item in value.args], value.kwargs, text)
