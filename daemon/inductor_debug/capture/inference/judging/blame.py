@@ -28,8 +28,10 @@ from inductor_debug.capture.failures.fractional_sizes import refused_division
 from inductor_debug.capture.failures.misspellings import asked_of_module
 from inductor_debug.capture.inference.construction.project_files import converts_elsewhere
 from inductor_debug.capture.inference.judging.doubts import is_computed
+from inductor_debug.capture.inference.judging.fallbacks import comes_of_a_fallback
 from inductor_debug.capture.inference.judging.misplaced_names import (
     calls_instead_of_own,
+    gives_a_tensor_to_torch,
     is_bound_later_alone,
     misfits_named_function,
     misfits_own_method,
@@ -103,7 +105,7 @@ def is_evident(
         kinds: the classes of modules among those.
         code: whether modules or functions are among those, which make parts that the right ones do not.
     """
-    if not user_frames(error):
+    if not user_frames(error) or comes_of_a_fallback(error):
         return False
     if isinstance(error, UnboundLocalError):
         return is_bound_later_alone(error)
@@ -120,7 +122,8 @@ def is_evident(
         return type(error.obj) not in kinds and _is_missing(
             error, names, plain=plain, invented=invented, ours=ours, is_new=is_new
         )
-    misfits = isinstance(error, TypeError) and plain and raised.arguments_do_not_fit and not _is_spread(error)
+    misfits = isinstance(error, TypeError) and plain and raised.arguments_do_not_fit
+    misfits = misfits and not (_is_spread(error) or gives_a_tensor_to_torch(error))
     return misfits and (not invented or misfits_own_method(error) or misfits_named_function(error))
 
 

@@ -10,6 +10,7 @@ from inductor_debug.capture.failures.set_up import NotSetUpError
 from inductor_debug.capture.inference.construction import signatures
 from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.judging.blame import KnownNames, is_evident
+from inductor_debug.capture.inference.judging.fallbacks import comes_of_a_fallback
 from inductor_debug.capture.inference.search.trial import user_frames
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError
 
@@ -33,6 +34,8 @@ def is_constructors_fault(error: BaseException, kind: Any, made: Construction, n
     """
     if isinstance(error, NotSetUpError):
         return True
+    if comes_of_a_fallback(error):
+        return False
     if isinstance(error, TypeError) and any(signatures.takes_more(kind)):
         return False  # what is handed on as `*args` nobody wrote down
     if is_evident(error, names, None, invented=bool(made.invented), kinds=made.invented_kinds):

@@ -74,6 +74,27 @@ def misfits_named_function(error: BaseException) -> bool:
     return any(isinstance(found, FunctionType) and found.__name__ == named[1] for found in functions)
 
 
+def gives_a_tensor_to_torch(error: BaseException) -> bool:
+    """Whether a method of tensors that refused its arguments was given what the function was: a number may be meant.
+
+    `weight.repeat(batch, 1)` is told in the same words as a call with too many arguments.
+    """
+    named = _FUNCTION.match(str(error)) if isinstance(error, TypeError) else None
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
+    if named is None or frame is None or statement is None or not hasattr(torch.Tensor, named[1]):
+        return False
+    calls = [
+        node
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == named[1]
+    ]
+    values = [item for call in calls for item in (*call.args, *(keyword.value for keyword in call.keywords))]
+    given = frame.f_code.co_varnames[: frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount]
+    names = {value.id for value in values if isinstance(value, ast.Name)}.intersection(given)
+    return any(isinstance(frame.f_locals.get(name), torch.Tensor) for name in names)
+
+
 def _root(name: ast.expr) -> str | None:
     while isinstance(name, ast.Attribute):
         name = name.value

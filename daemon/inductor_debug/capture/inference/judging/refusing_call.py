@@ -15,6 +15,7 @@ import torch
 from inductor_debug.capture.failures.conflicts import Conflict, ConflictKind, conflict_of, sizes_of
 from inductor_debug.capture.failures.contradictions.call_facts import Side
 from inductor_debug.capture.inference.judging.doubts import is_plain, may_want_other_inputs, speaks_of_unset
+from inductor_debug.capture.inference.judging.misplaced_names import gives_a_tensor_to_torch
 from inductor_debug.capture.inference.search.operand_watch import SourceWatch, contradiction_in, tensors_within
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.specs import Guess
@@ -154,7 +155,7 @@ def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
     elif by_torch is not None:
         refused = by_torch
     elif isinstance(outcome.error, _BY_PYTHON):
-        doubtful = speaks_of_unset(outcome.error, watch.inputs)
+        doubtful = speaks_of_unset(outcome.error, watch.inputs) or gives_a_tensor_to_torch(outcome.error)
         refused = RefusedCall("", type(outcome.error).__name__, None, is_doubtful=doubtful)
     else:
         return None

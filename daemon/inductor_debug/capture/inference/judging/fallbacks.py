@@ -1,0 +1,70 @@
+"""What code does with where something could not be imported: `except ImportError: Base = object`.
+
+What such a name stands for says nothing of the code as it is meant, so nobody is blamed for what comes of it. Read from
+the modules' texts and the objects of frames; nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import sys
+import traceback
+from types import FrameType
+
+from inductor_debug.capture.failures.failed_statement import is_users, statement_at
+from inductor_debug.capture.runtime import foreign
+from inductor_debug.source.syntax_tree import tree_of
+
+_NEAR = 3
+"""How many of the user's frames, the innermost first, are looked at: what is passed on is used soon."""
+
+
+def comes_of_a_fallback(error: BaseException) -> bool:
+    """Whether a statement that an exception came through speaks of what stands for something that was not imported."""
+    steps = [step for step in traceback.walk_tb(error.__traceback__) if is_users(step[0])]
+    return any(_speaks_of_one(frame, line) for frame, line in steps[-_NEAR:])
+
+
+def _speaks_of_one(frame: FrameType, line: int) -> bool:
+    statement = statement_at(frame, line)
+    names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} if statement is not None else set()
+    return any(
+        _is_one(frame.f_globals.get(name), name, frame) for name in names if name not in frame.f_code.co_varnames
+    )
+
+
+def _is_one(value: object, name: str, frame: FrameType) -> bool:
+    """Whether a name is bound to a fallback, or to a class that is made of one."""
+    if name in _fallbacks(frame.f_code.co_filename):
+        return True
+    if not foreign.is_a(value, type):
+        return False
+    home = foreign.file_of(sys.modules.get(foreign.module_name(value))) or ""
+    return bool(_fallbacks(home) & _bases(home, value.__name__))
+
+
+@functools.lru_cache(maxsize=64)
+def _fallbacks(file: str) -> frozenset[str]:
+    """The names of a file that a handler binds where an import has failed."""
+    found: set[str] = set()
+    for node in _statements(file):
+        if isinstance(node, ast.Try) and any(isinstance(item, ast.Import | ast.ImportFrom) for item in node.body):
+            names = (item for handler in node.handlers for item in ast.walk(handler) if isinstance(item, ast.Name))
+            found |= {item.id for item in names if isinstance(item.ctx, ast.Store)}
+    return frozenset(found)
+
+
+def _bases(file: str, name: str) -> set[str]:
+    """The names that the bases of a class in a file are made of."""
+    kinds = (node for node in _statements(file) if isinstance(node, ast.ClassDef) and node.name == name)
+    bases = (item for kind in kinds for base in kind.bases for item in ast.walk(base))
+    return {item.id for item in bases if isinstance(item, ast.Name)}
+
+
+def _statements(file: str) -> list[ast.AST]:
+    try:
+        return list(ast.walk(tree_of("".join(linecache.getlines(file)))))
+    except (SyntaxError, ValueError, RecursionError):
+        return []
