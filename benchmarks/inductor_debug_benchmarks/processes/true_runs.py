@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 
 import torch
+from inductor_debug.capture.runtime.absent_libraries import AbsentImports
 from inductor_debug.capture.runtime.loading import overlay, place_of, search_path
 from inductor_debug.repro.minimiser.attempts import AttemptEnding, attempt
 from torch.nn.parameter import is_lazy
@@ -126,7 +127,7 @@ def run(path: str, text: str, call: AuthorsCall, fill: Fill, like: torch.nn.Modu
 def built(path: str, text: str, call: AuthorsCall) -> Iterator[tuple[torch.nn.Module, dict[str, Any]]]:
     """The class of a text as it is built, and the namespace of its file, which is the loaded one meanwhile."""
     place = place_of(path)
-    with search_path(place, place.root), overlay(place, text, place.root) as module:
+    with search_path(place, place.root), overlay(place, text, place.root, AbsentImports()) as module:
         module.execute()
         names = dict(vars(module.module))
         exec(call.setup, names)

@@ -69,6 +69,7 @@ from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_previ
 from inductor_debug.capture.target_progress import TargetProgress, file_status
 from inductor_debug.capture.targets.building import BuildError
 from inductor_debug.capture.targets.file_faults import (
+    absent_finding,
     adapter_findings,
     complaint_finding,
     definition_finding,
@@ -156,7 +157,8 @@ class _Session:
             if self._request.seek_sizes:
                 self._seek_sizes(running)
             self._findings += adapter_findings(self._profile, self._request)
-            status = file_status(running, loaded=load.error is None, has_findings=bool(self._findings))
+            loaded = load.error is None and not (load.absent and not running)
+            status = file_status(running, loaded=loaded, has_findings=bool(self._findings))
             self._emit(Finished(status, self._findings, self._builder.dependencies()))
 
     def _reconsider(self, running: list[TargetProgress]) -> None:
@@ -192,6 +194,7 @@ class _Session:
         start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
         for error in load.passed_over[:1]:  # the others may come of it
             self._findings.append(passed_over_finding(error, self._request, self._sources))
+        self._findings += [absent_finding(error, self._request, self._sources) for error in load.absent]
         if load.error is not None:
             self._findings.append(raised_finding(load.error, "while the file was loaded", self._sources, start))
         else:

@@ -30,9 +30,9 @@ from inductor_debug_schema import (
 )
 from inductor_debug_schema.job_tasks import DebugTask
 
+from inductor_debug.capture.runtime.absent_libraries import leave_unbuilt
 from inductor_debug.capture.runtime.containment import contain
 from inductor_debug.capture.runtime.trace_log import structured_trace
-from inductor_debug.capture.runtime.unbuilt_extensions import leave_unbuilt
 from inductor_debug.capture.session import analyze
 from inductor_debug.source.notebooks.reading import open_cells
 from inductor_debug.worker.landlock import restrict

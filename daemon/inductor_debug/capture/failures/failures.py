@@ -208,7 +208,7 @@ def with_refusal(finding: Finding, error: BaseException) -> Finding:
     refusal = refusal_of(error)
     if refusal is None:
         return finding
-    return replace(finding, rule="environment", message=str(refusal), cause=refusal.deed.value)
+    return replace(finding, rule="environment", message=str(refusal), cause=refusal.cause)
 
 
 def fell_short(fault: Fault, message: str, frames: tuple[Frame, ...], findings: list[Finding]) -> StageEnding:

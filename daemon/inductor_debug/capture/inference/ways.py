@@ -33,6 +33,7 @@ from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.surroundings import InferenceSubject, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most
+from inductor_debug.capture.runtime.absent_libraries import absent_use
 from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_fake
 from inductor_debug.source.notebooks.reading import line_in_words
@@ -194,9 +195,9 @@ def built_within(build: Callable[[], Any], seconds: float) -> Any:
     except SideEffectError as error:
         raise NotInferableError(f"its constructor touches the world: {error}") from None
     except (Exception, SystemExit) as error:
-        where, refused = _where(user_frames(error)), refusal_of(error)
+        where, refused = _where(user_frames(error)), refusal_of(absent_use(error))
         if refused is not None:
-            raise NotInferableError(f"its constructor was stopped{where}: {refused}") from error
+            raise NotInferableError(f"its constructor was stopped{where}: {refused}") from refused
         raise NotInferableError(f"its constructor raised {describe(error).rstrip('.')}{where}") from error
 
 

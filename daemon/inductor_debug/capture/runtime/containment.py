@@ -91,12 +91,16 @@ class _Own:
 
 
 class RefusedError(audit.DeedRefusedError):
-    """User code wanted to do what it may not."""
+    """User code wanted what a check does not do or has not; `cause` is the same for what is refused alike."""
 
-    def __init__(self, deed: RefusableDeed, what: str = "") -> None:
-        self.deed = deed
-        words = _WORDS[deed].format(what=what or "a file")
-        super().__init__(f'{words}, which a check does not do; allow it with `allow = ["{deed.value}"]`.')
+    def __init__(self, words: str, cause: str) -> None:
+        super().__init__(words)
+        self.cause = cause
+
+
+def _refusal_of_deed(deed: RefusableDeed, what: str) -> RefusedError:
+    words = _WORDS[deed].format(what=what or "a file")
+    return RefusedError(f'{words}, which a check does not do; allow it with `allow = ["{deed.value}"]`.', deed.value)
 
 
 def contain(scratch: str, allowed: Collection[str]) -> None:
@@ -160,7 +164,7 @@ def _judge(event: str, arguments: tuple[Any, ...], writable: tuple[str, ...]) ->
     ):
         return  # a socket of this machine's, between processes
     if _is_users(sys._getframe(2), deed):
-        raise RefusedError(deed, what)
+        raise _refusal_of_deed(deed, what)
 
 
 def writes_temporary_files_alone(event: str, arguments: tuple[Any, ...]) -> bool:

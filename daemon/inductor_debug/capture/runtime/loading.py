@@ -26,13 +26,16 @@ from functools import lru_cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.import_roots import imports_of, meant_root
 from inductor_debug.capture.runtime.running_cells import is_notebook, run_cells
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.system.own_files import OWN_PACKAGE
+
+if TYPE_CHECKING:
+    from inductor_debug.capture.runtime.absent_libraries import AbsentImports
 
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -118,9 +121,9 @@ def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ())
 
 
 @contextmanager
-def overlay(place: ModulePlace, text: str, project_root: str) -> Iterator[Overlay]:
-    """Makes `place.name` importable from `text`, and `linecache` quote it."""
-    finder = Overlay(place, text, project_root)
+def overlay(place: ModulePlace, text: str, project_root: str, absent: AbsentImports) -> Iterator[Overlay]:
+    """Makes `place.name` importable from `text`, and `linecache` quote it; `absent` stands in for imports that fail."""
+    finder = Overlay(place, text, project_root, absent)
     lines = io.StringIO(text, newline=None).readlines()
     # Entries without a modification time are never checked against the disk.
     linecache.cache[place.path] = (len(text), None, lines, place.path)
@@ -243,12 +246,15 @@ class Overlay(MetaPathFinder):
     package without an `__init__.py` comes after all others.
     """
 
-    def __init__(self, place: ModulePlace, text: str, project_root: str) -> None:
+    def __init__(self, place: ModulePlace, text: str, project_root: str, absent: AbsentImports) -> None:
         self._place, self._text, self._project_root = place, text, project_root
+        self.absent = absent
         self._roots: dict[str, str] = {}
         """The folders of modules that are imported from elsewhere than the path says."""
         self._first: str | None = None
         """A module that must be imported before the file, for each of the two imports the other."""
+        self._found = False
+        """Whether what could not be imported was found elsewhere since."""
         self.module: ModuleType | None = None
         self.passed_over: list[Exception] = []
 
@@ -256,37 +262,50 @@ class Overlay(MetaPathFinder):
         """Imports the file, and the packages around it first, again with each module that was found elsewhere.
 
         Of modules that import each other only some may be the first: one that may not be is imported after the one that
-        missed it, as its project does.
+        missed it, as its project does. Where an import fails all the same, the file goes on without what it would give,
+        unless another exception comes of that.
 
         Raises whatever its code raises.
         """
         before = set(sys.modules)
-        while True:
-            try:
-                self._execute()
-            except (ImportError, AttributeError) as error:
-                if not (isinstance(error, ImportError) and self._finds(error)):
-                    self._execute_after(_in_a_circle(error), error, before)
-                    return
-            else:
-                if not any(self._finds(error) for error in self.passed_over if isinstance(error, ImportError)):
-                    return
+        while (raised := self._raised(before)) is not None:
+            if not self._found:
+                # It may only come of what stands for something else: the import that failed first is to be told.
+                failures, self.absent.failures = self.absent.failures, []
+                raise failures[0] if failures else raised
             self._forget(before)
 
-    def _execute_after(self, first: str | None, error: Exception, before: set[str]) -> None:
-        """Imports the file after another one.
+    def _raised(self, before: set[str]) -> Exception | None:
+        """What keeps the file from being imported, or from all that it imports; None where nothing does."""
+        try:
+            self._execute()
+        except Exception as error:
+            self._found = self._found or (isinstance(error, ImportError) and self._finds(error))
+            if self._found or not isinstance(error, ImportError | AttributeError):
+                return error
+            failures = self.absent.failures
+            if self._executes_after(error, before):
+                return None
+            self.absent.failures = failures
+            return error
+        found = (error for error in self.passed_over if isinstance(error, ImportError) and self._finds(error))
+        lacking = next(found, None)
+        self._found = lacking is not None
+        return lacking
 
-        Raises:
-            ImportError, AttributeError: `error`, where there is no other, or the file cannot be imported then, too.
-        """
+    def _executes_after(self, error: ImportError | AttributeError, before: set[str]) -> bool:
+        """Whether the file can be imported after the module that missed something in it, and now is."""
+        first = _in_a_circle(error)
         if first is None:
-            raise error
+            return False
         self._first = first
         self._forget(before)
         try:
             self._execute()
         except Exception:
-            raise error from None
+            self._first = None
+            return False
+        return True
 
     def _forget(self, before: set[str]) -> None:
         """Takes back the user's own modules that have been imported since."""
@@ -310,6 +329,11 @@ class Overlay(MetaPathFinder):
             self._roots[name] = root
         return root is not None
 
+    def _may_help(self, error: Exception, of_order: bool) -> bool:
+        """Whether a failed import is met by importing something else: what lies elsewhere, or what comes first."""
+        self._found = isinstance(error, ImportError) and self._finds(error)
+        return self._found or (of_order and isinstance(error, ImportError) and _in_a_circle(error) is not None)
+
     def _is_own(self, module: ModuleType) -> bool:
         """Whether a module is the user's, or a package of the project that has no file."""
         file = foreign.file_of(module)
@@ -320,12 +344,13 @@ class Overlay(MetaPathFinder):
 
     def _execute(self) -> None:
         sys.modules.pop(self._place.name, None)
-        self.module = None
+        self.module, self._found = None, False
         self.passed_over = []
         try:
-            if self._first is not None:
-                importlib.import_module(self._first)
-            importlib.import_module(self._place.name)
+            with self.absent.active(self._may_help):
+                if self._first is not None:
+                    importlib.import_module(self._first)
+                importlib.import_module(self._place.name)
         finally:
             # A failed import takes its module back; what was executed of it is still worth a look.
             if self.module is not None:

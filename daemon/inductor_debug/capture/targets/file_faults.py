@@ -44,6 +44,7 @@ from inductor_debug.source.text_lines import utf16_length
 
 _WEIGHTS_HINT = " Checks need no weights: build the model without loading them, or give another target."
 _WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".h5", ".npz", ".npy", ".tar", ".pkl", ".model")
+_WITHOUT = "What does without it was checked all the same."
 _DEFINES = ("def ", "async def ", "class ")
 _OFFLINE_HINT = " The analysis never downloads anything; build the model from a configuration instead."
 
@@ -104,7 +105,7 @@ def raised_finding(
     related = list(dict.fromkeys(related))  # a recursion is told once
     refusal = refusal_of(error)
     if refusal is not None:
-        return replace(_finding("environment", str(refusal), location, target, related), cause=refusal.deed.value)
+        return replace(_finding("environment", str(refusal), location, target, related), cause=refusal.cause)
     broken = broken_library(error) or missing_toolkit(error)
     if broken is not None:
         return replace(_finding("environment", broken, location, target, related), cause="library")
@@ -173,6 +174,13 @@ def passed_over_finding(error: Exception, request: JobRequest, sources: SourceMa
     told = raised_finding(error, "while the cells were run", sources, start)
     message = f"{told.message} The cells after it were run all the same."
     return replace(told, severity=Severity.WARNING, message=message)
+
+
+def absent_finding(error: Exception, request: JobRequest, sources: SourceMap) -> Finding:
+    """What could not be imported, without which the file was loaded all the same."""
+    start = Location(request.path, Range(Position(0, 0), Position(0, 0)))
+    told = raised_finding(error, "while the file was loaded", sources, start)
+    return replace(told, message=f"{told.message.rstrip('.')}. {_WITHOUT}")
 
 
 def definition_finding(message: str, request: JobRequest, line: int, target: str) -> Finding:

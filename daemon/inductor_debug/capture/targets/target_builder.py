@@ -28,6 +28,7 @@ from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.running.target import BuildMode, BuiltTarget
 from inductor_debug.capture.runtime import loading
+from inductor_debug.capture.runtime.absent_libraries import AbsentImports
 from inductor_debug.capture.runtime.containment import RefusableDeed
 from inductor_debug.capture.runtime.devices import Redirector, is_about_a_device, mentions, teach_names
 from inductor_debug.capture.runtime.interception import PATIENCE, CompiledCall, Interceptor, LoadStopped, is_compiled
@@ -88,6 +89,8 @@ class Load:
     error: BaseException | None = None
     passed_over: list[Exception] = field(default_factory=list)
     """Errors of a notebook's cells, after which it went on, but for what stages will meet, and what came after that."""
+    absent: list[Exception] = field(default_factory=list)
+    """Imports that failed, without which the file was loaded."""
     modules: loading.LoadedModules = field(default_factory=loading.LoadedModules)
     discovered: Discovered = field(default_factory=Discovered)
     main: Followed | None = None
@@ -141,7 +144,7 @@ class TargetBuilder:
         with contextlib.ExitStack() as stack:
             argv = self._request.argv
             stack.enter_context(loading.search_path(self._place, self._request.project_root, argv))
-            overlay = loading.overlay(self._place, self._text, self._request.project_root)
+            overlay = loading.overlay(self._place, self._text, self._request.project_root, AbsentImports())
             self._overlay = stack.enter_context(overlay)
             stack.enter_context(self._imports.active())
             yield self
@@ -333,6 +336,7 @@ class TargetBuilder:
                 if load.error is None:
                     self._go_on(load, error)
             load.module = self._overlay.module
+            load.absent = list(self._overlay.absent.failures)
             self._pass_over(load, self._overlay.passed_over)
             if self._main is None and load.module is not None and load.error is None:
                 self._set_names_of_main(load, load.module)

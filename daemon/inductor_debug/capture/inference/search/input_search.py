@@ -25,6 +25,7 @@ from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess, SequenceSpec
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError
+from inductor_debug.capture.runtime.absent_libraries import AbsentError
 from inductor_debug.capture.tensors.fake_mode import is_limitation
 
 MOST_RUNS = 400
@@ -139,7 +140,9 @@ def search(
             guess = _in_fewer_rounds(trials, guess, time.process_time() - begun)
             return agreed(trials, guess, plan)
         unsupported = isinstance(outcome.error, NotImplementedError)
-        if isinstance(outcome.error, SideEffectError) or (is_limitation(outcome.error) and not unsupported):
+        if isinstance(outcome.error, SideEffectError | AbsentError) or (
+            is_limitation(outcome.error) and not unsupported
+        ):
             # Other guesses change nothing about it; a lower rung of the ladder may, and begins where this one got to.
             furthest = outcome if best is None or outcome.progress >= best.progress else best
             return NotFound(outcome.error, trials.runs, time.process_time() - started, best=furthest)

@@ -28,6 +28,7 @@ from inductor_debug.capture.inference.search.recurrent_steps import OneStep, has
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
 from inductor_debug.capture.running.python_state import PythonState
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.absent_libraries import absent_use
 from inductor_debug.capture.tensors.fake_mode import is_fake
 
 _WORK_OF_A_RUN = 50
@@ -234,7 +235,7 @@ class Trials:
         return next((number for number, part in enumerate(parts) if part is module), id(module))
 
     def _failed(self, guess: Guess, error: BaseException) -> TrialOutcome:
-        outcome = TrialOutcome(guess, error, (self._completed, *self._lines(error)))
+        outcome = TrialOutcome(guess, absent_use(error), (self._completed, *self._lines(error)))
         outcome.refused = functools.cache(functools.partial(self._refused, guess))
         if outcome.raised.about_joining:
             outcome.joined = functools.partial(self._joined, guess)

@@ -6,25 +6,29 @@ from inductor_debug.rules.judging.base import RunRule
 
 
 class ImportErrorRule(RunRule):
-    """The file raised while it was loaded."""
+    """Something that the file imports could not be imported."""
 
     id = "import-error"
-    summary = "The file raised an exception while it was being loaded, so it offers nothing to analyse."
+    summary = "Something that the file imports is not there; what needs it is not checked."
     what = """
         To find the targets of a file, the file is run once, as `import` would run it: `__name__` is not
-        `"__main__"`. Something at the top level raised: a module that is not installed in the chosen interpreter, a
-        missing file, or a mistake. The finding stands at the line of this file that raised or imported the module
-        that did. Of an extension that the project builds itself it names the `setup.py` that does.
+        `"__main__"`. An import raised: the module is not installed in the chosen interpreter, it has not what is asked
+        of it, or it raised itself. The finding stands at the line of the user's that imported it. Of an extension that
+        the project builds itself it names the `setup.py` that does.
+
+        The file goes on without it where it can: the names that it would have given may be written down, subclassed
+        and used as decorators. A class that uses one of them when it is built or called is not checked, and its
+        reason names what could not be imported. Imports in a `try` fail as ever, for code that knows what to do then.
 
         Where modules import each other, and only some of them can be the first, the file is imported as its project
         imports it: that is no fault of it."""
     why = """
-        Nothing of the file could be analysed. Findings of an earlier version are dropped rather than shown at wrong
-        lines."""
+        Nobody can run the file in this interpreter. Where its top level needs what is not there, nothing of it is
+        analysed; findings of an earlier version are dropped then rather than shown at wrong lines."""
     example = """
         ```python
         import transformer                 # No module named 'transformer'
-        config = json.load(open("c.json")) # the working directory is the project's root
+        from torch.nn import Linnear       # cannot import name 'Linnear' from 'torch.nn'
         ```"""
     fix = """
         Install what is missing into the interpreter that the editor has chosen for the project, or choose the one
