@@ -28,6 +28,7 @@ from inductor_debug_schema import (
     Loaded,
     Location,
     MemoryOverrun,
+    Related,
     SizesSeen,
     Stage,
     StageCaptured,
@@ -357,9 +358,20 @@ def _both(known: Finding, finding: Finding, *, same: bool) -> Finding:
         return known  # the model's own exception says more than what Dynamo makes of it
     if same and known.facts is not None and finding.facts is None:
         return known  # in the user's own terms
+    if same and known.stage is finding.stage:
+        return _with_more(known, finding)
     if same:
         return finding if finding.related else dataclasses.replace(finding, related=known.related)
     return dataclasses.replace(known, count=max(known.count, finding.count))
+
+
+def _with_more(known: Finding, finding: Finding) -> Finding:
+    """What one stage told first of a place, which what else it tells there may follow from: breaks within a library."""
+    if finding.message == known.message:
+        return known
+    more = [Related(finding.path, finding.range, f"also: {finding.message}")]
+    severity = min(known.severity, finding.severity, key=lambda each: each.rank)
+    return dataclasses.replace(known, severity=severity, related=[*known.related, *more])
 
 
 def _without_echoes(findings: Iterable[Finding]) -> list[Finding]:
