@@ -1312,14 +1312,16 @@ export interface ExplainRequest {
 /**
  * Why `torch.export` stops.
  */
-export type ExportFault = "value" | "size" | "operator" | "strict" | "format" | "other";
+export type ExportFault = "value" | "size" | "operator" | "strict" | "format" | "sizes" | "other";
 
 /**
  * An expression at which `torch.export` stops, or an operator.
  *
  * `condition` is what it has to know, in names of the code's variables, `read_from` the expression that read the
  * number from a tensor; `said` are torch's words where there are no others. Formats that do not take what is exported
- * are named as in the `formats` document, with the operators that stop them, if these are known.
+ * are named as in the `formats` document, with the operators that stop them, if these are known. `sizes_asked` is what
+ * the code asks of sizes that are left open (`x.shape[0] <= 16`), `dims_suggested` how torch would say it, as
+ * assignments (`rows = Dim('rows', max=16)`).
  */
 export interface ExportStop {
   readonly export_fault: ExportFault;
@@ -1329,6 +1331,8 @@ export interface ExportStop {
   readonly said?: string;
   readonly formats?: readonly string[];
   readonly operators?: readonly string[];
+  readonly sizes_asked?: readonly string[];
+  readonly dims_suggested?: readonly string[];
 }
 
 /**

@@ -208,7 +208,10 @@ def test_the_later_stage_speaks_for_both_and_what_only_the_preview_saw_stays() -
 def test_what_one_stage_tells_first_of_a_place_stays_and_the_rest_is_related_to_it() -> None:
     first, then = (
         finding("graph-break", severity, message=message, stage=Stage.MOCK)
-        for severity, message in ((Severity.INFORMATION, "It writes to a log."), (Severity.WARNING, "It makes a layer."))
+        for severity, message in (
+            (Severity.INFORMATION, "It writes to a log."),
+            (Severity.WARNING, "It makes a layer."),
+        )
     )
     [told] = unite([], {("Model", Stage.MOCK): [first, then]}, {})
     assert (told.message, told.severity) == (first.message, Severity.WARNING)

@@ -66,7 +66,7 @@ from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
 from inductor_debug.capture.stage_runners import HEAVY, runner_of
 from inductor_debug.capture.stages.aot_lowering import decomposing
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
-from inductor_debug.capture.target_progress import TargetProgress, file_status
+from inductor_debug.capture.target_progress import TargetProgress, file_status, stages_of
 from inductor_debug.capture.targets.building import BuildError
 from inductor_debug.capture.targets.file_faults import (
     absent_finding,
@@ -135,9 +135,10 @@ class _Session:
                 for candidate in load.discovered.candidates
                 if not only or candidate.name in only
             ]
-            for stage in self._request.stages:
+            for stage in stages_of(self._request.stages, running):
                 for item in running:
-                    self._run_stage(stage, item, load)
+                    if stage in self._request.stages or item.candidate.exported is not None:
+                        self._run_stage(stage, item, load)
                     if item is running[-1] and stage is self._request.stages[0]:
                         self._take_parts(running, load)
                 if stage is self._request.stages[0]:
@@ -239,7 +240,8 @@ class _Session:
     def _run_stage(self, stage: Stage, item: TargetProgress, load: Load) -> None:
         started = time.perf_counter()
         self._emit(StageStarted(item.candidate.name, stage))
-        runner = runner_of(stage, self._profile, formats=self._request.export_formats)
+        as_asked = stage not in self._request.stages
+        runner = runner_of(stage, self._profile, formats=self._request.export_formats, as_asked=as_asked)
         if stage is self._request.stages[0]:
             try:
                 item.target = self._builder.build(item.candidate, load)
@@ -489,7 +491,9 @@ class _Session:
         return StageOutcome(Recording(), report, [replace(finding, stage=stage)], retry_real=False)
 
     def _finish(self, item: TargetProgress, report: StageReport, findings: list[Finding]) -> None:
-        self._told.setdefault(item.candidate.name, set()).update(told_by(findings))
+        told = self._told.setdefault(item.candidate.name, set())
+        findings = item.without_repeated(findings, told)
+        told.update(told_by(findings))
         self._emit(item.finish(report, findings))
 
     def _new_device_notes(self) -> list[str]:

@@ -9,7 +9,7 @@ from functools import partial
 from inductor_debug_schema import Stage
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.capture.export.export_stage import run_export
+from inductor_debug.capture.export.export_stage import run_asked_export, run_export
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, attention_on, why_no_kernels
 from inductor_debug.capture.gradients.gradient_stage import run_gradients, run_preview_with_contexts
@@ -29,16 +29,17 @@ HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._i
 """What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
 
 
-def runner_of(stage: Stage, profile: Profile, *, formats: bool = False) -> StageRunner | None:
+def runner_of(stage: Stage, profile: Profile, *, formats: bool = False, as_asked: bool = False) -> StageRunner | None:
     """What runs a stage where a profile is chosen; None where nothing does.
 
     Args:
         stage: it is run by what this returns.
         profile: the accelerator.
         formats: has an export say which formats take the program.
+        as_asked: has an export be the one of the file's alone.
     """
     if stage is Stage.EXPORT:
-        return partial(run_export, formats=formats)
+        return run_asked_export if as_asked else partial(run_export, formats=formats)
     if stage in _ON_FAKES:
         return partial(_on_device, _ON_FAKES[stage], profile)
     if stage is Stage.AOT:

@@ -5,10 +5,20 @@ Data of the session's: runs nothing and tells nobody.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
-from inductor_debug_schema import FileStatus, Finding, Inferred, Shortfall, StageFinished, StageReport, StageState
+from inductor_debug_schema import (
+    FileStatus,
+    Finding,
+    Inferred,
+    Range,
+    Shortfall,
+    Stage,
+    StageFinished,
+    StageReport,
+    StageState,
+)
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.inference.finding_filter import NOT_CARRIED
@@ -58,6 +68,13 @@ class TargetProgress:
         self.told = StageFinished(self.candidate.name, report, findings, self.inferred)
         return self.told
 
+    def without_repeated(self, findings: list[Finding], told: Set[tuple[str, str, Range]]) -> list[Finding]:
+        """The findings without breaks where its export stops: who exports has no use for what goes on in pieces."""
+        if self.candidate.exported is None:
+            return findings
+        stops = {(path, span) for rule, path, span in told if rule == "export"}
+        return [one for one in findings if one.rule != "graph-break" or (one.path, one.range) not in stops]
+
     def ends_early(self) -> None:
         """Notes that an eager run with inferred inputs did not come to its end."""
         self.target = None if self.target is None else replace(self.target, ends_early=True)
@@ -76,6 +93,12 @@ class TargetProgress:
         self.capture = replace(self.capture, runs=runs)
         self.told = replace(self.told, findings=judged(self.capture, profile, ()), inferred=self.inferred)
         return self.told, self.capture
+
+
+def stages_of(asked: Sequence[Stage], targets: Sequence[TargetProgress]) -> list[Stage]:
+    """The stages that are asked for, with the export of what a file exports itself, which comes before its capture."""
+    exports = Stage.EXPORT not in asked and any(item.candidate.exported is not None for item in targets)
+    return [*asked[:1], *([Stage.EXPORT] if exports else []), *asked[1:]]
 
 
 def file_status(targets: Sequence[TargetProgress], *, loaded: bool, has_findings: bool) -> FileStatus:

@@ -297,6 +297,8 @@ class ExportFault(str, Enum):
     """Only `strict=True` stops."""
     FORMAT = "format"
     """Nothing stops the export; formats do not take the exported program."""
+    SIZES = "sizes"
+    """The file leaves sizes open, in its `dynamic_shapes`, that the code does not."""
     OTHER = "other"
     """Something else, in torch's words."""
 
@@ -307,7 +309,9 @@ class ExportStop:
 
     `condition` is what it has to know, in names of the code's variables, `read_from` the expression that read the
     number from a tensor; `said` are torch's words where there are no others. Formats that do not take what is exported
-    are named as in the `formats` document, with the operators that stop them, if these are known.
+    are named as in the `formats` document, with the operators that stop them, if these are known. `sizes_asked` is what
+    the code asks of sizes that are left open (`x.shape[0] <= 16`), `dims_suggested` how torch would say it, as
+    assignments (`rows = Dim('rows', max=16)`).
     """
 
     export_fault: ExportFault
@@ -317,6 +321,8 @@ class ExportStop:
     said: str = ""
     formats: list[str] = field(default_factory=list)
     operators: list[str] = field(default_factory=list)
+    sizes_asked: list[str] = field(default_factory=list)
+    dims_suggested: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import functools
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import dataclass, field
@@ -18,6 +19,12 @@ from types import CodeType, TracebackType
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_COMPILING = {
+    "torch": frozenset({"compile"}),
+    "torch.export": frozenset({"export", "draft_export"}),
+    "torch._dynamo": frozenset({"explain", "optimize"}),
+}
+"""What is given what is to be captured, by the module that it is in (`other_ways` has the calls taken down)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +164,17 @@ class RestOfFile:
         return self._compiled_by(ast.Call(decorator, [], [])) is not None
 
     def _compiled_by(self, call: ast.Call) -> str | None:
-        """What a call of `torch.compile`, or of a model's `compile`, compiles, as it is written; None for others."""
+        """What a call of `torch.compile` and its like, or of a model's `compile`, compiles, as it is written.
+
+        None for other calls.
+        """
         called = call.func
         if isinstance(called, ast.Name):
             if called.id not in self._torchs_own:
+                return None
+            compiled = call.args[0] if call.args else None
+        elif isinstance(called, ast.Attribute) and called.attr != "compile":
+            if called.attr not in _COMPILING.get(self._module_named(ast.unparse(called.value)), ()):
                 return None
             compiled = call.args[0] if call.args else None
         elif isinstance(called, ast.Attribute) and called.attr == "compile":
@@ -186,11 +200,31 @@ class RestOfFile:
         nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Import))
         return {alias.asname or "torch" for node in nodes for alias in node.names if alias.name == "torch"} | {"torch"}
 
-    @property
+    @functools.cached_property
     def _torchs_own(self) -> set[str]:
-        """What the file calls `torch.compile` that it imports by name."""
-        nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) and node.module == "torch")
-        return {alias.asname or alias.name for node in nodes for alias in node.names if alias.name == "compile"}
+        """What the file calls `torch.compile` and its like that it imports by name."""
+        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)]
+        return {
+            alias.asname or alias.name
+            for node in nodes
+            for alias in node.names
+            if alias.name in _COMPILING.get(node.module or "", ())
+        }
+
+    @functools.cached_property
+    def _aliases(self) -> dict[str, str]:
+        """Modules by what the file calls them: `dynamo` for `torch._dynamo`."""
+        found = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found.update({alias.asname: alias.name for alias in node.names if alias.asname is not None})
+            elif isinstance(node, ast.ImportFrom):
+                found.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
+        return found
+
+    def _module_named(self, written: str) -> str:
+        root, dot, rest = written.partition(".")
+        return self._aliases.get(written) or f"{self._aliases.get(root, root)}{dot}{rest}"
 
 
 def _asks_for_main(statement: ast.stmt) -> bool:

@@ -7,6 +7,8 @@ and modules, whatever they are given. Every size is left to torch (`Dim.AUTO`) b
 from __future__ import annotations
 
 import contextlib
+import copy
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -27,6 +29,9 @@ from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.rules.recording.ops import Frame
+
+_MARKS = "_dynamo_"
+"""What the attributes begin with in which torch keeps on a tensor which of its sizes are open."""
 
 
 @dataclass
@@ -78,7 +83,13 @@ def tensors_of(target: BuiltTarget) -> list[torch.Tensor]:
 
 
 def exported(
-    target: BuiltTarget, sources: SourceMap, *, strict: bool = False, go_on: bool = False, fixed: bool = False
+    target: BuiltTarget,
+    sources: SourceMap,
+    *,
+    strict: bool = False,
+    go_on: bool = False,
+    fixed: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> ExportAttempt:
     """Exports a target once and leaves it as it was.
 
@@ -89,26 +100,40 @@ def exported(
         go_on: answers what torch cannot decide, so that later questions are asked as well: what comes of it proves
             nothing else.
         fixed: has every size be the one that it is.
+        options: how a file exports it, which is then done as there.
     """
 
     def stack(frame: FrameType) -> tuple[Frame, ...]:
         return sources.stack(frame, ListedArguments.forward.__code__)
 
+    def program() -> ExportedProgram:
+        if options is not None:
+            assert target.module is not None
+            return torch.export.export(target.module, target.args, target.kwargs, **{**options, "strict": strict})
+        shapes = None if fixed else {"tensors": [_dims(tensor) for tensor in tensors]}
+        return torch.export.export(ListedArguments(target), (tensors,), dynamic_shapes=shapes, strict=strict)
+
     attempt = ExportAttempt()
     snapshot = Snapshot(target)
     tensors = tensors_of(target)
-    shapes = None if fixed else {"tensors": [_dims(tensor) for tensor in tensors]}
+    marks = [
+        (tensor, {name: copy.copy(value) for name, value in vars(tensor).items() if name.startswith(_MARKS)})
+        for tensor in tensors
+    ]
     ambient = target.fake_mode or contextlib.nullcontext()
     watching = watched_symbols(stack, sources.in_project, go_on=go_on)
     with quiet(), hooked_positions(), noted_frames(stack) as attempt.frames, ambient, watching as attempt.events:
         try:
-            attempt.program = torch.export.export(
-                ListedArguments(target), (tensors,), dynamic_shapes=shapes, strict=strict
-            )
+            attempt.program = program()
         except (Exception, SystemExit) as error:
             attempt.error = error
             attempt.traced = (stack_of_error(error) or last_stack()) if strict else ()
         snapshot.restore()
+    for tensor, before in marks:
+        # Torch marks what is given to it as the sizes say that are asked for.
+        for name in [name for name in vars(tensor) if name.startswith(_MARKS) and name not in before]:
+            delattr(tensor, name)
+        vars(tensor).update(before)
     torch._dynamo.reset()
     return attempt
 

@@ -9,6 +9,7 @@ from inductor_debug_schema.answers.formats_document import FormatsDocument
 from inductor_debug_schema.answers.shapes_document import ShapesDocument
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from inductor_debug.capture.export.asked_export import asked_findings
 from inductor_debug.capture.export.export_findings import format_findings, stopped, strict_alone, undecided_findings
 from inductor_debug.capture.export.export_run import ExportAttempt, exported
 from inductor_debug.capture.export.exported_graph import exported_document
@@ -47,6 +48,10 @@ def run_export(target: BuiltTarget, sources: SourceMap, *, formats: bool = False
     strict = exported(target, sources, strict=True)
     if strict.error is not None and not broken:
         findings += strict_alone(strict, findings, target, sources)
+    if target.exported is not None:
+        asked = asked_findings(target, sources)
+        told = {(finding.path, finding.range) for finding in asked}
+        findings = [*asked, *(finding for finding in findings if (finding.path, finding.range) not in told)]
     report = StageReport(
         Stage.EXPORT,
         StageState.DONE if plain.error is None else StageState.FAILED,
@@ -70,6 +75,12 @@ def run_export(target: BuiltTarget, sources: SourceMap, *, formats: bool = False
         kept=kept,
         extras=extras,
     )
+
+
+def run_asked_export(target: BuiltTarget, sources: SourceMap) -> StageOutcome:
+    """Exports a target as its file does, which nobody has asked any more of."""
+    report = StageReport(Stage.EXPORT, StageState.DONE, 0.0)
+    return StageOutcome(Recording(), report, asked_findings(target, sources), retry_real=False)
 
 
 def _artifact(title: str, document: ShapesDocument | FormatsDocument, target: BuiltTarget) -> ArtifactMade:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from inductor_debug_schema import Inferred, Location
 
 from inductor_debug.capture.runtime.later_calls import CallsAgain
+from inductor_debug.capture.runtime.other_ways import ExportAsked
 from inductor_debug.rules.recording.ops import Frame
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class BuiltTarget:
     """Arguments of further calls, where the user lists several sets of inputs; a stage runs the first set alone."""
     again: CallsAgain | None = None
     """How the program calls it after the first time, where that was seen."""
+    exported: ExportAsked | None = None
+    """How the file exports it, in place of compiling it."""
     inference: InferredInputs | None = None
     """What inferred the inputs (and perhaps the constructor's arguments), where nobody gave any."""
     fixed: bool = False

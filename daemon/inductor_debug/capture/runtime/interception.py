@@ -24,6 +24,7 @@ from inductor_debug.capture.runtime.containment import TORCH_FOLDER
 from inductor_debug.capture.runtime.iterators import own_iterator
 from inductor_debug.capture.runtime.later_calls import CallsAgain, LaterCall, conditions_of
 from inductor_debug.capture.runtime.loading import run_user_code
+from inductor_debug.capture.runtime.other_ways import ExportAsked, other_ways
 from inductor_debug.capture.runtime.reset_watch import ResetWatch
 from inductor_debug.rules.recording.ops import Frame
 
@@ -61,6 +62,8 @@ class CompiledCall:
     """All else that `torch.compile` was given for it; backends that are made of the same code are written the same."""
     followed: bool = False
     """It was not given to `torch.compile`: the main program called it, and nobody knows what it will be given to."""
+    exported: ExportAsked | None = None
+    """How the file exports it, in place of compiling it."""
 
     @property
     def same(self) -> tuple[object, ...]:
@@ -106,14 +109,14 @@ class Interceptor:
     def active(self, *, recording: bool) -> Iterator[None]:
         """Replaces `torch.compile`; calls of compiled objects are taken down only when `recording`."""
         original, before = torch.compile, self._recording
-        torch.compile, self._recording = self._compile, recording
+        torch.compile, self._recording = self.compile, recording
         try:
-            with self.resets.watching() if recording else contextlib.nullcontext():
+            with self.resets.watching() if recording else contextlib.nullcontext(), other_ways(self):
                 yield
         finally:
             torch.compile, self._recording = original, before
 
-    def _compile(
+    def compile(
         self,
         model: Any = None,
         *,
@@ -124,7 +127,7 @@ class Interceptor:
     ) -> Any:
         """Stands in for `torch.compile`."""
         if model is None:
-            return functools.partial(self._compile, fullgraph=fullgraph, dynamic=dynamic, disable=disable, **options)
+            return functools.partial(self.compile, fullgraph=fullgraph, dynamic=dynamic, disable=disable, **options)
         if disable or not callable(model) or isinstance(model, type):
             return model
         frames = self._sources.stack(sys._getframe(1), run_user_code.__code__)
@@ -135,6 +138,21 @@ class Interceptor:
             self.offered.append(candidate)
         run = _wrapper(self, model, candidate)
         return EagerModule(model, run) if isinstance(model, torch.nn.Module) else run
+
+    def capture(
+        self,
+        model: Any,
+        run: Callable[[], Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        asked: ExportAsked | None,
+    ) -> Any:
+        """Takes down that a model is captured with these arguments in another way, and gives what `run` gives."""
+        frames = self._sources.stack(sys._getframe(2), run_user_code.__code__)
+        if not self._recording or self.running or not callable(model) or not frames or not frames[0].in_project:
+            return run()
+        candidate = CompiledCall(*_subject(model), None, False, frames, exported=asked)
+        return self.call(candidate, lambda *_, **__: run(), candidate, args, kwargs)
 
     def call(self, run: Any, model: Any, candidate: CompiledCall | None, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Calls `model` eagerly and takes the call down, unless it happens inside another one."""

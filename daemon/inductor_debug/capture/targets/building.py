@@ -86,6 +86,7 @@ def build_target(
         notes=_notes_on(candidate),
         more=more,
         again=again,
+        exported=candidate.exported,
         inference=candidate.inference,
     )
 

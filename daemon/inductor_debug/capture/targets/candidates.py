@@ -14,6 +14,7 @@ from inductor_debug_schema import INFERRED_ORIGIN, Location, TargetFound
 
 from inductor_debug.capture.running.target import Call
 from inductor_debug.capture.runtime.later_calls import CallsAgain
+from inductor_debug.capture.runtime.other_ways import ExportAsked
 from inductor_debug.rules.recording.ops import Frame
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Candidate:
     """What infers model and inputs, for `CandidateOrigin.INFERRED`."""
     again: CallsAgain | None = None
     """Further calls of the program's, where it was seen to call it."""
+    exported: ExportAsked | None = None
+    """How the file exports it, in place of compiling it."""
     more: Callable[[], list[Call]] = list
     """Further sets of inputs, which are known once `inputs` was run."""
 

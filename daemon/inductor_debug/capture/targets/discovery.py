@@ -319,6 +319,7 @@ class _Discovery:
             fullgraph=declared.fullgraph or call.fullgraph,
             gradients=call.gradients,
             again=call.again,
+            exported=call.exported,
         )
 
     # What all conventions share

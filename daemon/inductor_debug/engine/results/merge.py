@@ -155,7 +155,7 @@ class Results:
 
     def close(self) -> None:
         """The run is over and finished by itself: settles status and completeness."""
-        done = [report.state is StageState.DONE for report in self.reports.values()]
+        done = [report.state is StageState.DONE for (_, stage), report in self.reports.items() if stage in self.asked]
         wanted = len(self.lines) * len(self.asked)
         if self.status is FileStatus.FAILED and self._some_target_seen():
             self.status = FileStatus.CLEAN

@@ -44,5 +44,11 @@ def sentence_of(facts: ExportStop) -> str:
             if not facts.operators:
                 return f"{taken}: {facts.said}"
             return f"{taken} take what becomes of it, {listed([f'`{each}`' for each in facts.operators])}."
+        case ExportFault.SIZES:
+            asked = listed([f"`{each}`" for each in facts.sizes_asked])
+            advice = "; ".join(facts.dims_suggested)
+            return f"torch.export does not leave sizes open as {it} says: the code asks for {asked}." + (
+                f" What it would take: `{advice}`." if advice else ""
+            )
         case ExportFault.OTHER:
             return f"torch.export stops at {it}: {facts.said}"
