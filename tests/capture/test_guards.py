@@ -112,7 +112,7 @@ def test_every_failing_guard_is_told(tmp_path: Path) -> None:
         """,
     )
     assert told(job, "recompile") == [
-        ("more is not None", "`f` is compiled again for call 2: `more is None` does not hold."),
+        ("more is not None", "`f` is compiled again for call 2: `more` is a list, not None."),
         (
             "x.sin",
             "`f` is compiled again for call 2: `x` is float16, not float32; `x` has size 9 in dimension 0, not 4.",
@@ -192,7 +192,7 @@ def test_a_condition_on_a_symbolic_size_is_told_at_its_line(tmp_path: Path) -> N
     )
     [(line, message)] = told(job, "recompile")
     assert line == "if x.shape[0] > 5:"
-    assert message == "`f` is compiled again for call 2: `6 <= x.size()[0]` does not hold."
+    assert message == "`f` is compiled again for call 2: `x.shape[0]` is 3, less than 6."
 
 
 def test_sets_of_a_setting_count_as_well(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture.guards.broken_conditions import in_words
 from inductor_debug.capture.guards.guard_hooks import CacheEntry, GuardCheck
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.held_values import CONTAINERS
@@ -240,7 +241,8 @@ def _in_words(code: str, scope: dict[str, Any]) -> str:
         if now is not _in_words and _is_literal(match["right"]):
             kind = "a tensor" if isinstance(now, torch.Tensor) else _a(type(now).__name__)
             return f"`{_short(readable(match['left']))}` is {kind}, not {_short(readable(match['right']))}"
-    return f"`{_short(readable(code))}` does not hold"
+    said = in_words(code, lambda part: eval(part, {}, scope), lambda part: readable(with_keys(part, scope)))
+    return said or f"`{_short(readable(code))}` does not hold"
 
 
 def with_keys(code: str, scope: dict[str, Any]) -> str:

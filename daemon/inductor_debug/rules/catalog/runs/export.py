@@ -17,9 +17,9 @@ class ExportRule(RunRule):
         expression: a branch on a tensor's value, a number read from a tensor that something later depends on, an
         operator without a fake implementation.
 
-        A model that the file itself exports, with `torch.export.export` or `draft_export`, is exported in every check, as
-        the file asks for it. What stops that is an error, at the expression; and where `dynamic_shapes` leaves a size
-        open that the code does not, the finding stands there, with what the code asks for and where.
+        A model that the file itself exports, with `torch.export.export` or `draft_export`, is exported in every check,
+        as the file asks for it. What stops that is an error, at the expression; and where `dynamic_shapes` leaves a
+        size open that the code does not, the finding stands there, with what the code asks for and where.
 
         Where only `strict=True` stops, it is a note, and so is what keeps the exported program from a format: `.pt2`,
         ONNX and ExecuTorch are tried where their libraries are installed (`onnx` and `onnxscript`, `executorch`), and
@@ -39,5 +39,5 @@ class ExportRule(RunRule):
         ```"""
     fix = """
         Keep both ways in the program with `torch.cond`, or compute both and choose with `torch.where`. What always
-        holds can be said: `torch._check(n <= 512)`, which the fix offers where a branch only asks for it. For sizes a fix
-        writes what torch would take (`Dim("rows", max=16)`), or leaves them to torch (`Dim.AUTO`)."""
+        holds can be said: `torch._check(n <= 512)`, which the fix offers where a branch only asks for it. For sizes a
+        fix writes what torch would take (`Dim("rows", max=16)`), or leaves them to torch (`Dim.AUTO`)."""
