@@ -44,6 +44,10 @@ _PRESENCE = re.compile(
     re.DOTALL,
 )
 """On whether an object has an attribute, a dictionary a key."""
+_IDENTITY = re.compile(
+    r"___check_obj_id\((?P<of>.+?)(?P<code>\.__code__)?, \d+\), type=<(?:class|enum) '(?:\w+\.)*(?P<type>\w+)'>$"
+)
+"""On which object something is."""
 _STATE = re.compile(r"GLOBAL_STATE changed: (?P<changed>[\w ]+)")
 _RANK = " dimensions, not "
 _LONGEST = 120
@@ -112,7 +116,10 @@ def _of_everything(said: str) -> str:
     """What torch says of a guard on no object; in words of ours where it is on the mode of gradients."""
     if (state := _STATE.match(said)) is not None and state["changed"].split() == ["grad_mode"]:
         return f"torch records {'' if torch.is_grad_enabled() else 'no '}gradients here, unlike before"
-    return readable(_COMMENT.sub("", said))
+    code = _COMMENT.sub("", said)
+    if (match := _IDENTITY.match(code)) is not None:
+        return f"`{readable(match['of'])}` is another {'function' if match['code'] else match['type']} than before"
+    return readable(code)
 
 
 def size_conditions(check: GuardCheck) -> list[Broken]:

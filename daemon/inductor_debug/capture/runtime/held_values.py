@@ -55,7 +55,7 @@ class HeldValue:
 
 @dataclass(frozen=True, slots=True)
 class HeldContents:
-    """All that a container of plain values held."""
+    """All that a container of plain values and tensors held; tensors of one kind are alike."""
 
     holder: Any
     content: Any
@@ -73,7 +73,7 @@ class HeldContents:
     @property
     def identity(self) -> tuple[Any, ...]:
         """What tells it from others, and from what was held before."""
-        return id(self.holder), None, type(self.holder), repr(flat(self.content))
+        return id(self.holder), None, type(self.holder), repr(list(map(_shown, flat(self.content))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,14 @@ class HeldNames:
 Held = HeldValue | HeldContents | HeldNames
 
 
+def _is_tensor(value: Any) -> bool:
+    return foreign.is_a(value, torch.Tensor)
+
+
+def _shown(value: Any) -> Any:
+    return ("tensor", str(value.shape), str(value.dtype)) if _is_tensor(value) else value
+
+
 def same_contents(now: Any, before: Any) -> bool:
     """Whether a container holds the very objects that it held, in their order; nothing is compared by value."""
     return len(now) == len(before) and all(map(operator.is_, flat(now), flat(before)))
@@ -136,10 +144,12 @@ def refill(container: Any, content: Any) -> None:
         container.extend(content)
 
 
-def held_values(function: Callable[..., Any], module: torch.nn.Module | None) -> tuple[Held, ...]:
-    """What `function`, or the methods of a module's classes, would read now."""
+def held_values(
+    function: Callable[..., Any], module: torch.nn.Module | None, given: Sequence[Any] = ()
+) -> tuple[Held, ...]:
+    """What `function`, or the methods of a module's classes, would read now, also by functions that it is `given`."""
     found: dict[tuple[int, Any], Held] = {}
-    for code, names, cells in _functions(function, module):
+    for code, names, cells in _functions(function, module, given):
         words = _words(code)
         for name in code.co_names:
             if name in names:
@@ -160,15 +170,20 @@ def _add(found: dict[tuple[int, Any], Held], values: Iterator[Held]) -> None:
 
 
 def _functions(
-    function: Callable[..., Any], module: torch.nn.Module | None
+    function: Callable[..., Any], module: torch.nn.Module | None, given: Sequence[Any]
 ) -> Iterator[tuple[CodeType, dict[str, Any], Sequence[CellType]]]:
     """The user's code that runs, as far as that can be seen without running it, with its globals and closures."""
     kinds = {type(each) for each in foreign.parts_of(module)} if module is not None else set()
-    for found in (function, *(foreign.namespace(kind).get("forward") for kind in kinds)):
+    own = [each for each in given if type(each) in (FunctionType, MethodType) and not _is_torchs(each)]
+    for found in (function, *(foreign.namespace(kind).get("forward") for kind in kinds), *own):
         code, names = foreign.code_of(found), foreign.globals_of(found)
         bound = found.__func__ if type(found) is MethodType else found
         if code is not None and names:
             yield code, names, (bound.__closure__ or ()) if type(bound) is FunctionType else ()
+
+
+def _is_torchs(function: Any) -> bool:
+    return foreign.module_name(function).partition(".")[0] in _KNOWN
 
 
 def _methods(kind: type) -> Iterator[CodeType]:
@@ -207,7 +222,7 @@ def _from(value: Any, words: frozenset[str], depth: int) -> Iterator[Held]:
     if depth >= _DEEPEST:
         return
     if type(value) in CONTAINERS:
-        if len(value) <= _LONGEST and all(type(each) in PLAIN for each in flat(value)):
+        if len(value) <= _LONGEST and all(type(each) in PLAIN or _is_tensor(each) for each in flat(value)):
             yield HeldContents(value, value.copy())
         elif isinstance(value, dict):
             for key in [key for key in value if type(key) is not str or key in words]:

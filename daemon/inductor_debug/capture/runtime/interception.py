@@ -185,11 +185,11 @@ class Interceptor:
         if _is_method(run, args):
             _bind(candidate, args[0])
             args = args[1:]
-        candidate.args, candidate.kwargs = _snapshot(args), _snapshot(kwargs)
+        candidate.args, candidate.kwargs = _snapshot((args, kwargs), {})
         candidate.called_at = self._sources.stack(sys._getframe(3), run_user_code.__code__)
         candidate.training = candidate.module is not None and candidate.module.training
         candidate.gradients = torch.is_grad_enabled()
-        candidate.again = CallsAgain(conditions_of(candidate.function, candidate.module))
+        candidate.again = CallsAgain(conditions_of(candidate.function, candidate.module, args, kwargs))
         candidate.again.is_new(args, kwargs, candidate.again.first)
         self.calls.append(candidate)
 
@@ -201,10 +201,11 @@ class Interceptor:
             if foreign.attribute(candidate.function, "__self__") is not args[0]:
                 return
             args = args[1:]
-        conditions = conditions_of(candidate.function, candidate.module)
+        conditions = conditions_of(candidate.function, candidate.module, args, kwargs)
         if candidate.again is not None and candidate.again.is_new(args, kwargs, conditions):
             frames = self._sources.stack(sys._getframe(3), run_user_code.__code__)
-            candidate.again.later.append(LaterCall(_snapshot(args), _snapshot(kwargs), conditions, frames))
+            given, named = _snapshot((args, kwargs), {})
+            candidate.again.later.append(LaterCall(given, named, conditions, frames))
 
 
 def _is_torchs_own(model: Any, caller: types.FrameType) -> bool:
@@ -300,16 +301,21 @@ def _bind(candidate: CompiledCall, owner: Any) -> None:
         candidate.name = f"{type(owner).__name__}.{candidate.name}"
 
 
-def _snapshot(value: Any) -> Any:
-    """Containers and iterators are copied and tensors detached, so that the script cannot change what it passed."""
+def _snapshot(value: Any, made_of: dict[int, torch.Tensor]) -> Any:
+    """Containers and iterators are copied and tensors detached, so that the script cannot change what it passed.
+
+    A tensor that is passed twice stays one: `made_of` has what was made of each.
+    """
     if type(value) is tuple:
-        return tuple(map(_snapshot, value))
+        return tuple(_snapshot(item, made_of) for item in value)
     if type(value) is list:
-        return list(map(_snapshot, value))
+        return [_snapshot(item, made_of) for item in value]
     if type(value) is dict:
-        return {key: _snapshot(item) for key, item in value.items()}
+        return {key: _snapshot(item, made_of) for key, item in value.items()}
     if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter):
-        made = _untransformed(value)
+        if id(value) in made_of:
+            return made_of[id(value)]
+        made = made_of[id(value)] = _untransformed(value)
         vars(made).update({name: kept for name, kept in vars(value).items() if name.startswith(_MARKS)})
         return made
     return own_iterator(value)

@@ -93,7 +93,7 @@ class CallsAgain:
         if len(self._seen) >= MOST:
             return False
         leaves, form = pytree.tree_flatten((args, kwargs))
-        given = (tuple(map(_guarded, leaves)), str(form))
+        given = (tuple(map(_guarded, leaves)), _same_objects(leaves), str(form))
         values = tuple(value.identity for value in conditions.values)
         key = (given, conditions.gradients, conditions.training, values)
         known = key in self._seen
@@ -102,10 +102,13 @@ class CallsAgain:
         return not known
 
 
-def conditions_of(function: Callable[..., Any], module: torch.nn.Module | None) -> Conditions:
-    """What holds now for a call of `function`, or of the `forward` of a module."""
+def conditions_of(
+    function: Callable[..., Any], module: torch.nn.Module | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Conditions:
+    """What holds now for a call of `function`, or of the `forward` of a module, with these arguments."""
     training = None if module is None else module.training
-    return Conditions(torch.is_grad_enabled(), training, held_values(function, module), _settings())
+    held = held_values(function, module, [*args, *kwargs.values()])
+    return Conditions(torch.is_grad_enabled(), training, held, _settings())
 
 
 def _settings() -> tuple[dict[str, Any], ...]:
@@ -113,6 +116,14 @@ def _settings() -> tuple[dict[str, Any], ...]:
     return tuple(
         {name: value for name, value in each.get_config_copy().items() if type(value) in PLAIN and name[0] != "_"}
         for each in _CONFIGURATIONS
+    )
+
+
+def _same_objects(leaves: list[Any]) -> tuple[int, ...]:
+    """For each tensor the number of the first argument that is the same one: torch guards that, too."""
+    first: dict[int, int] = {}
+    return tuple(
+        first.setdefault(id(leaf), number) for number, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)
     )
 
 
