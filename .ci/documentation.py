@@ -1,15 +1,18 @@
 """Pages of the documentation site that are made of the project itself, so that none of them can say something else.
 
-Run by mkdocs (`mkdocs.yml`, plugin gen-files): a page a rule, the kinds of graph break, a page a command as `--help`
-says it, the guided demo, the table of settings, the public Python names with their docstrings, and what README,
-ARCHITECTURE and their kin say, section by section, with links that lead to pages of the site. Written by hand are only
-the pages in `docs/`. Needs no torch; torch's own names of graph breaks are there where torch is.
+Run by mkdocs (`mkdocs.yml`, plugin gen-files): a page a rule, the pitfalls that the tests plant, the kinds of graph
+break, a page a command as `--help` says it, the guided demo, the table of settings, the public Python names with their
+docstrings, and what README, ARCHITECTURE and their kin say, section by section, with links that lead to pages of the
+site. Written by hand are only the pages in `docs/`. Needs no torch; torch's own names of graph breaks are there where
+torch is.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
+import difflib
 import io
 import json
 import os
@@ -50,6 +53,10 @@ DOCUMENTS = {
     "SECURITY.md": "project/security.md",
     "CHANGELOG.md": "project/changelog.md",
 }
+FIXTURES = ROOT / "tests" / "fixtures"
+EXPECTED = re.compile(r"# expect(?:@(?P<ahead>[+-]\d+))?(?:\[[\w,]+\])?: .+$", re.MULTILINE)
+"""What a fixture says that a check tells, at the end of a line or about a later one."""
+TOLD = re.compile(r'([a-z][a-z-]+) "')
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)\s#]+)(#[\w-]+)?(?=\))")
 HEADING = re.compile(r"^(#{2,6}) (.+)$", re.MULTILINE)
 
@@ -70,6 +77,7 @@ def main() -> None:
     write("index.md", f"{first}\n\n[Get started in five minutes](docs/get-started.md)\n", "", pages)
     demo()
     rules()
+    pitfalls()
     breaks()
     commands()
     settings()
@@ -145,6 +153,50 @@ def rules() -> None:
             index.write(f"| [`{rule.id}`]({rule.id}.md) | {rule.summary} |\n")
             with mkdocs_gen_files.open(f"reference/rules/{rule.id}.md", "w") as page:
                 page.write(rule.page.text)
+
+
+def pitfalls() -> None:
+    """What the tests plant, and where a check tells of it; what a fix makes of it, as the tests prove it."""
+    with mkdocs_gen_files.open("reference/pitfalls.md", "w") as page:
+        page.write(
+            "# Pitfalls\n\nWhat people stumble over with torch.compile and torch.export, as code that the project's "
+            "tests run: each `# ←` is a finding of `inductor-debug check` at that line, by its rule. Below are the "
+            "quick fixes, as the tests prove them.\n"
+        )
+        for fixture in sorted((FIXTURES / "pitfalls").glob("*.py")):
+            code = fixture.read_text(encoding="utf-8")
+            title = ast.get_docstring(ast.parse(code)) or ""
+            rules = dict.fromkeys(each for said in EXPECTED.finditer(code) for each in TOLD.findall(said[0]))
+            links = ", ".join(f"[`{rule}`](rules/{rule}.md)" for rule in rules) or "nothing"
+            page.write(f"\n## {fixture.stem.replace('_', ' ').capitalize()}\n\n{title} Told: {links}.\n\n")
+            page.write(f"```py\n{shown(code)}```\n")
+        for pair in sorted((FIXTURES / "fixes").iterdir()):
+            texts = [(pair / name).read_text(encoding="utf-8").splitlines() for name in ("before.py", "after.py")]
+            changes = "\n".join(list(difflib.unified_diff(*texts, lineterm="", n=2))[2:])
+            page.write(f"\n## A fix: {pair.name}\n\n```diff\n{changes}\n```\n")
+
+
+def shown(code: str) -> str:
+    """The code of a fixture without what only tests need; what is told stands at the end of its line, by rule."""
+    lines: list[str] = []
+    ahead: dict[int, list[str]] = {}
+    for line in code.splitlines():
+        match = EXPECTED.search(line)
+        told = TOLD.findall(match[0]) if match is not None else []
+        rest = line[: match.start()].rstrip() if match is not None else line
+        if match is not None and match["ahead"]:
+            about = len(lines) + int(match["ahead"]) - (not rest and int(match["ahead"]) > 0)
+            if about < len(lines):
+                lines[about] += f"  # ← {', '.join(told)}"
+            ahead.setdefault(about, []).extend(told)
+            told = []
+        told += ahead.pop(len(lines), []) if rest else []
+        if rest or match is None:
+            lines.append(f"{rest}  # ← {', '.join(told)}" if told else rest)
+    lines = [line for line in lines if not line.startswith("# case:")]
+    start = ast.parse(code).body
+    cut = (start[0].end_lineno or 0) if ast.get_docstring(ast.parse(code)) is not None else 0
+    return "\n".join(lines[cut:]).strip("\n") + "\n"
 
 
 def breaks() -> None:
