@@ -240,8 +240,8 @@ class _Session:
     def _run_stage(self, stage: Stage, item: TargetProgress, load: Load) -> None:
         started = time.perf_counter()
         self._emit(StageStarted(item.candidate.name, stage))
-        as_asked = stage not in self._request.stages
-        runner = runner_of(stage, self._profile, formats=self._request.export_formats, as_asked=as_asked)
+        formats, as_asked = self._request.export_formats, stage not in self._request.stages
+        runner = runner_of(stage, self._profile, formats=formats, as_asked=as_asked)
         if stage is self._request.stages[0]:
             try:
                 item.target = self._builder.build(item.candidate, load)
@@ -424,8 +424,7 @@ class _Session:
         for remark in inference.remarks():
             with self._builder.eagerly():
                 outcome = run_preview(otherwise(target, remark), self._sources)
-            refusals = [finding for finding in outcome.findings if finding.rule == "capture-error"]
-            found += [remarked(refusal, target, remark) for refusal in refusals[:1]]
+            found += [remarked(each, target, remark) for each in outcome.findings if each.rule == "capture-error"][:1]
         return found
 
     def _with_other_inputs(self, target: BuiltTarget) -> list[Finding]:
@@ -492,8 +491,7 @@ class _Session:
 
     def _finish(self, item: TargetProgress, report: StageReport, findings: list[Finding]) -> None:
         told = self._told.setdefault(item.candidate.name, set())
-        findings = item.without_repeated(findings, told)
-        told.update(told_by(findings))
+        told.update(told_by(findings := item.without_repeated(findings, told)))
         self._emit(item.finish(report, findings))
 
     def _new_device_notes(self) -> list[str]:
