@@ -19,6 +19,8 @@ from typing import Any, NoReturn
 
 from inductor_debug.worker import descriptors
 
+_READ_FROM_TEXT = ("_can_set_attn_implementation", "_can_set_experts_implementation")
+"""Methods that look for words in the file of a class (transformers 5)."""
 _LAYERS = re.compile(r"(num_|n_)?((text|vision|audio|encoder|decoder|hidden|main|prediction)_)*(layers?|blocks)")
 """Names of a configuration's whole numbers that say how many layers a tower has."""
 _MORE = (2, 4)
@@ -126,7 +128,11 @@ def shrunk(known: Mapping[str, Any], count: int) -> dict[str, int]:
 def transformers_source(name: str, config: str, arguments: str, directive: str = "") -> str:
     """A file as a user would write it; without a `directive` it declares no inputs."""
     imports = f"from transformers import {config}, {name}\n"
-    built = f"class Model({name}):\n    def __init__(self):\n        super().__init__({config}({arguments}))\n"
+    # Which attention and which experts a class may have the library reads from the text around the class.
+    kind = getattr(importlib.import_module("transformers"), name, None)
+    asked = "".join(f"    {each} = {name}.{each}\n" for each in _READ_FROM_TEXT if hasattr(kind, each))
+    asked += "\n" if asked else ""
+    built = f"class Model({name}):\n{asked}    def __init__(self):\n        super().__init__({config}({arguments}))\n"
     return f"{'import torch' + chr(10) if directive else ''}{imports}\n\n{_comment(directive)}{built}"
 
 
