@@ -59,7 +59,10 @@ class Float64Rule(Constraint):
         for root in [root for group in roots.by_place() for root in group]:
             root.detail = wording.listing(sorted(own & _NARROWER))
             root.severity = Severity.INFORMATION if _asked_for(root) else Severity.WARNING
-            if not any(_computes(run.recording.ops[index]) for index in root.covers):
+            covered = [run.recording.ops[index] for index in root.covers]
+            # One number by itself (`np.random.rand(1).item()`) costs nothing, and has met no tensor of the model's.
+            alone = all(size == 1 for op in covered for meta in op.outputs for size in meta.shape)
+            if alone or not any(map(_computes, covered)):
                 root.covers.clear()
 
     def cause(self, found: Sequence[Root]) -> str:
