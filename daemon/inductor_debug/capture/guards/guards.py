@@ -31,6 +31,7 @@ from inductor_debug.capture.guards.guard_hooks import CacheEntry, GuardCheck, Ra
 from inductor_debug.capture.guards.guard_kinds import is_bookkeeping
 from inductor_debug.capture.guards.recompile_findings import recompile_findings
 from inductor_debug.capture.guards.recompiles import Failure, Recompile, RecompilesSeen
+from inductor_debug.capture.guards.scheduled_values import scheduled
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.dynamo_run import Call, Callers, DynamoRun
@@ -162,6 +163,10 @@ class _Watch:
     def _failure(self, broken: Broken, entry: CacheEntry, code: CodeType) -> Failure:
         frames = self._frames_of(broken, entry.compilation)
         state = state_seen(broken, code, entry.scope, self._same_calls)
+        if state is not None and innermost(frames) is None:
+            run = self._run
+            by_program = scheduled(state, broken.guarded, entry.scope, run.target, run.sources)
+            state, frames = (by_program[0], (by_program[1],)) if by_program is not None else (state, frames)
         return Failure(broken, frames, entry.compilation, state, states_made(broken, code, entry.scope))
 
     def _frames_of(self, broken: Broken, number: str) -> tuple[Frame, ...]:
