@@ -5,6 +5,7 @@ is gone (`faults/`). After each settling the findings must be those of a fresh c
 wrong; while the interpreter is gone an analysis ends all the same; after each end of a daemon no process of it may be
 left. At the end, with all as it should be, graphs are kept again, and every file of ours is whole. How memory grows is
 printed. It lasts as long as it is told, and on, until as much was done as was asked for: a slow machine does the same.
+Ctrl-C ends it as its time would, with all that is looked at in the end.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ _CALM = ("edit", "edit", "edit", "edit", "save", "graph")
 """What is done at last, while nothing goes wrong, so that memory can be measured."""
 _CALM_PART = 0.3
 """Of the time."""
-_SETTLING = 12
-"""Deeds between two settlings."""
+_STRETCH = (1, 60)
+"""Deeds between two settlings, at least and at most."""
 _CLOCKS = (0, -3600, 3600, 10 * 86_400, -400 * 86_400)
 """Seconds by which the clock may be off."""
 _PATIENCE = 180.0
@@ -108,6 +109,8 @@ class _Session:
         self._interpreter = LostInterpreter(folder / "environment")
         self._clock = SetClock(folder / "clock")
         self._measured: list[int] = []
+        self._fresh: dict[tuple[str, str], Shown] = {}
+        """What a fresh check has found, by a file's name and its code; comments at its end only make it a new text."""
         self._room: int | None = None
         """Bytes that files may have; None where the disk is not full."""
 
@@ -219,12 +222,15 @@ class _Session:
         wrong = {"a full disk": self._room is not None, "a clock that is off": self._clock.seconds != 0}
         self._log.settled_with.update(name for name, is_so in wrong.items() if is_so)
         await asyncio.sleep(0.2)
-        fresh = await _checked(self._folder, self._paths)
+        codes = {path: (path.name, _without_comments(self._texts[path])) for path in self._paths}
+        if unknown := [path for path in self._paths if codes[path] not in self._fresh]:
+            found = await _checked(self._folder, unknown)
+            self._fresh |= {codes[path]: found[path.name] for path in unknown}
         for path in self._paths:
-            shown = self._shown.get(path.as_uri(), set())
+            shown, fresh = self._shown.get(path.as_uri(), set()), self._fresh[codes[path]]
             # Of a text that is no Python the findings of the last one that was stay, beside what is wrong with it.
-            if shown != fresh[path.name] and not (shown > fresh[path.name] and not _parses(self._texts[path])):
-                self._log.differences.append(f"{path.name}: shown {sorted(shown)}, fresh {sorted(fresh[path.name])}")
+            if shown != fresh and not (shown > fresh and not _parses(self._texts[path])):
+                self._log.differences.append(f"{path.name}: shown {sorted(shown)}, fresh {sorted(fresh)}")
         self._log.settled += 1
         family = [self._editor.process_id, *_children(self._editor.process_id)[:1]]
         if family != self._measured:  # others have their own memory
@@ -304,17 +310,27 @@ async def _soak(minutes: float, seed: int, edits: int, kills: int) -> SoakLog:
         await session.start()
         storm_ends = time.monotonic() + 60 * minutes * (1 - _CALM_PART)
         ends: float | None = None  # of the calm, which nobody knows before it has begun
+        ctrl_c = asyncio.Event()
+
+        def is_over() -> bool:
+            done = ends is not None and time.monotonic() >= ends and log.deeds["edit"] >= edits
+            return done or ctrl_c.is_set()
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, ctrl_c.set)
         try:
             kinds = [*DEEDS, "edit"]  # first each of them once
             chance.shuffle(kinds)
-            while ends is None or time.monotonic() < ends or log.deeds["edit"] < edits:
+            while kinds:
                 for kind in kinds:
                     await session.deed(kind)
+                    if is_over():
+                        break
                 await session.settle()
                 now = time.monotonic()
                 if ends is None and now >= storm_ends and log.killed.total() >= kills:
                     ends = now + 60 * minutes * _CALM_PART
-                kinds = ["" if ends is None else chance.choice(_CALM) for _ in range(_SETTLING)]
+                stretch = 0 if is_over() else chance.randint(*_STRETCH)
+                kinds = ["" if ends is None else chance.choice(_CALM) for _ in range(stretch)]
             await session.recover()
         finally:
             await session.stop()
@@ -351,6 +367,10 @@ def run(minutes: float, seed: int, *, edits: int = 0, kills: int = 0) -> Benchma
     lasted = f"{(time.monotonic() - began) / 60:.0f} minutes; killed {log.killed.total()} processes: {killed}"
     lines = [lasted, deeds, f"{log.settled} settlings, {wrong}", f"memory of daemon and fork server: {grown}", *faults]
     promises = [
+        (
+            log.deeds["edit"] >= edits and log.killed.total() >= kills,
+            f"there were {log.deeds['edit']} edits and {log.killed.total()} processes killed",
+        ),
         (not log.differences, f"findings are those of a fresh check after each of {log.settled} settlings"),
         (not log.hung, f"every analysis ended, also the {log.deeds['lose the interpreter']} without an interpreter"),
         (not log.lost, "graphs are kept again once the disk has room"),
@@ -360,6 +380,10 @@ def run(minutes: float, seed: int, *, edits: int = 0, kills: int = 0) -> Benchma
     if slope is not None:
         promises.append((slope < _MOST_GROWTH, f"memory is flat: {grown}"))
     return BenchmarkOutcome(figures, promises, lines)
+
+
+def _without_comments(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.startswith("# "))
 
 
 def _parses(text: str) -> bool:
