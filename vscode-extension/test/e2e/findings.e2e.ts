@@ -1,11 +1,12 @@
 /** What a person sees while typing: the squiggle, where it goes, and what the status, the view and the palette say. */
 
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { clickUntil, folder, until, write } from "./harness.js";
 import { ATTENTION, CLEAN, CULPRIT, DIGITS, DOUBLE, held, OVERTAKEN } from "./models.js";
+import { ROOT } from "./setup.mjs";
 import { sharedWindow } from "./sharedWindow.js";
 import type { Window } from "./window.js";
 
@@ -48,6 +49,9 @@ const MISTAKES = [
   { what: "a misspelt attribute", file: "digits.py", right: "self.dropout(x)", wrong: "self.droput(x)", line: 16, under: "self.droput" },
   { what: "a missing transpose", file: "attention.py", right: "k.transpose(-2, -1)", wrong: "k", line: 15, under: "q @ k" },
 ] as const;
+
+/** What the documentation's first page has its readers write. */
+const STARTED = /```\n(import torch[^`]+)```/u.exec(readFileSync(join(ROOT, "docs", "get-started.md"), "utf8"))?.[1] ?? "";
 
 describe("a model with float64 in it", () => {
   let window: Window;
@@ -160,7 +164,7 @@ describe("a model with float64 in it", () => {
 describe("a file that declares nothing", () => {
   let window: Window;
 
-  beforeAll(async () => { window = await sharedWindow({ "digits.py": DIGITS, "attention.py": ATTENTION }); });
+  beforeAll(async () => { window = await sharedWindow({ "digits.py": DIGITS, "attention.py": ATTENTION, "started.py": STARTED }); });
 
   test.each(MISTAKES)("$what is underlined while it is typed, and gone when it is undone", async ({ file, right, wrong, line, under }) => {
     await window.openFile(file);
@@ -173,11 +177,12 @@ describe("a file that declares nothing", () => {
     await window.untilUnderlined([]);
   });
 
-  test("a wrong layer is mended by the first quick fix", async () => {
-    await window.openFile("digits.py");
-    await window.replace(DIGITS, "9216", "9200");
-    await window.untilUnderlined([[18, "self.fc1(x)"]]);
-    const entries = await window.fix(18, 20, "9216");
+  test("the file of the documentation's first page is underlined as that says, explained, and mended by the first quick fix", async () => {
+    await window.openFile("started.py");
+    await window.untilUnderlined([[14, "self.fc1(x.flatten(1))"]]);
+    await window.screenshot("started");
+    expect(await window.hover(14, 36, /takes 9200 features/u)).toContain("9216");
+    const entries = await window.fix(14, 36, "9216");
     expect(entries.find((entry) => entry.includes("(verified)"))).toContain("9216");
     await window.untilUnderlined([]);
   });

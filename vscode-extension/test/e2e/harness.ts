@@ -37,6 +37,8 @@ const SETTINGS = {
   "workbench.quickOpen.closeOnFocusLost": false, // on a busy machine what opens late takes the focus
   "chat.commandCenter.enabled": false,
   "telemetry.telemetryLevel": "off",
+  "chat.disableAIFeatures": true, // newer ones open a chat beside the editors, which nothing here is about
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
   "extensions.ignoreRecommendations": true,
   "extensions.autoCheckUpdates": false,
   "git.enabled": false,
