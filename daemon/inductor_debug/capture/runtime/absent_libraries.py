@@ -285,6 +285,10 @@ class AbsentImports:
 
 
 def _what_lacks(error: Exception) -> str:
+    """What is absent: a module, a name of one, or a file of the user's that a library refuses whenever it is run."""
+    if not isinstance(error, ImportError):
+        files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+        return next((file for file in reversed(files) if _is_users(file)), "")
     missing = foreign.text_attribute(error, "name") if isinstance(error, ModuleNotFoundError) else ""
     return missing or str(error)
 

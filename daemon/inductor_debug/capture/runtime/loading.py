@@ -26,7 +26,7 @@ from functools import lru_cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.import_roots import imports_of, meant_root
@@ -34,10 +34,17 @@ from inductor_debug.capture.runtime.running_cells import is_notebook, run_cells
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.system.own_files import OWN_PACKAGE
 
-if TYPE_CHECKING:
-    from inductor_debug.capture.runtime.absent_libraries import AbsentImports
-
 _INSTALLED = ("site-packages", "dist-packages")
+
+
+class StandsIn(Protocol):
+    """What stands for the results of imports that fail while a file is loaded; `failures` are what they raised."""
+
+    failures: list[Exception]
+
+    def active(self, is_left: Callable[[Exception, bool], bool]) -> AbstractContextManager[None]:
+        """While the file is loaded; `is_left` says whether a failure is raised, as another order or place may help."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +128,7 @@ def search_path(place: ModulePlace, project_root: str, argv: Sequence[str] = ())
 
 
 @contextmanager
-def overlay(place: ModulePlace, text: str, project_root: str, absent: AbsentImports) -> Iterator[Overlay]:
+def overlay(place: ModulePlace, text: str, project_root: str, absent: StandsIn) -> Iterator[Overlay]:
     """Makes `place.name` importable from `text`, and `linecache` quote it; `absent` stands in for imports that fail."""
     finder = Overlay(place, text, project_root, absent)
     lines = io.StringIO(text, newline=None).readlines()
@@ -246,7 +253,7 @@ class Overlay(MetaPathFinder):
     package without an `__init__.py` comes after all others.
     """
 
-    def __init__(self, place: ModulePlace, text: str, project_root: str, absent: AbsentImports) -> None:
+    def __init__(self, place: ModulePlace, text: str, project_root: str, absent: StandsIn) -> None:
         self._place, self._text, self._project_root = place, text, project_root
         self.absent = absent
         self._roots: dict[str, str] = {}
