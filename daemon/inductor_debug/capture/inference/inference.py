@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import functools
-import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +20,6 @@ from inductor_debug_schema import Blame, InferenceHint, Inferred
 
 from inductor_debug.capture.inference import hints, negative_cache
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
-from inductor_debug.capture.inference.construction.given_arguments import DEFAULTS
 from inductor_debug.capture.inference.guessing import pretrained
 from inductor_debug.capture.inference.guessing.input_candidates import NoSignatureError, plan_for
 from inductor_debug.capture.inference.judging.avoided_failures import AvoidedFailure, avoided_failure
@@ -307,8 +305,10 @@ class Inference:
             if isinstance(found, NotFound):
                 found, trials, taken = self._reconciled(found, trials, taken)
             answer = self._answer_of(found, number, taken, trials, blamed)
-            if answer is not None and answer.blame is not None and not (isinstance(found, NotFound) and found.evident):
-                answer, taken, trials = self._as_written(taken, ways) or (answer, taken, trials)
+            evident = isinstance(found, NotFound) and found.evident
+            if (answer is None or answer.blame is not None) and not evident:
+                later = iter(()) if answer is None else ways
+                answer, taken, trials = self._otherwise(number, taken, found, later) or (answer, taken, trials)
             started += time.process_time() - built  # what is run has limits of its own
             if answer is not None:
                 self._take(answer, taken)
@@ -324,16 +324,16 @@ class Inference:
         failure.lasting = lasting
         raise failure
 
-    def _as_written(self, way: Way, later: Iterator[tuple[int, Way]]) -> tuple[InferredCall, Way, Trials] | None:
-        """The class as its project builds it in a `later` way, with a call that runs, where `way` is its defaults."""
-        if way.construction.arguments or way.construction.source != DEFAULTS:
-            return None
-        written = (item for item in later if item[1].construction.arguments and not item[1].construction.invented)
-        for index, other in itertools.islice(written, _SEARCHED_WAYS):
+    def _otherwise(
+        self, number: int, way: Way, found: Found | NotFound, later: Iterator[tuple[int, Way]]
+    ) -> tuple[InferredCall, Way, Trials] | None:
+        """The class with a call that runs as it is built in another way than the one in which it is blamed."""
+        failed = found.best if isinstance(found, NotFound) else None
+        for index, other in self._ways.instead_of(number, way, failed, later, _SEARCHED_WAYS):
             with contextlib.suppress(NotInferableError):
                 trials = trials_on(other)
-                found = self._search(trials, other)
-                answer = self._answer_of(found, index, other, trials, []) if isinstance(found, Found) else None
+                seen = self._search(trials, other)
+                answer = self._answer_of(seen, index, other, trials, []) if isinstance(seen, Found) else None
                 if answer is not None and answer.blame is None:
                     return answer, other, trials
         return None

@@ -21,11 +21,12 @@ from inductor_debug.capture.failures.set_up import check_set_up
 from inductor_debug.capture.inference.completing import completed, completed_for_a_call
 from inductor_debug.capture.inference.construction.call_sites import calls_in, calls_of_instances
 from inductor_debug.capture.inference.construction.construction import constructions
-from inductor_debug.capture.inference.construction.given_arguments import Construction
+from inductor_debug.capture.inference.construction.given_arguments import DEFAULTS, Construction
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
 from inductor_debug.capture.inference.construction.set_later import SetLater, attributes_set_later
 from inductor_debug.capture.inference.guessing.written_calls import written_guesses
 from inductor_debug.capture.inference.judging.contradiction import is_further
+from inductor_debug.capture.inference.judging.doubts import misses_a_value
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.negative_cache import NotInferableError
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials, user_frames
@@ -33,6 +34,7 @@ from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.surroundings import InferenceSubject, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.absent_libraries import absent_use
 from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_fake
@@ -90,9 +92,37 @@ class Ways:
         return self._later.on(made.call(self._subject.value))
 
     def numbered(self, number: int, changes: Changes) -> Way | None:
-        """One of the ways, with other values for some arguments; None where there are fewer."""
+        """One of the ways, with other values for some arguments; None where there are fewer.
+
+        Those below zero are the same ways, from the first on (-1), in evaluation mode.
+        """
+        if number < 0:
+            way = self.numbered(-1 - number, changes)
+            return None if way is None else in_evaluation(way)
         way = next(itertools.islice(self, number, None), None)
         return self.changed(way, changes) if way is not None and changes else way
+
+    def instead_of(
+        self, number: int, way: Way, failed: TrialOutcome | None, later: Iterator[tuple[int, Way]], most: int
+    ) -> Iterator[tuple[int, Way]]:
+        """Ways with their numbers that may run where a class does not as it was built in one.
+
+        In evaluation mode, where it has another in training and only misses what is given there; and as the project
+        builds it, where its defaults were taken.
+
+        Args:
+            number: of the way that failed.
+            way: the same.
+            failed: the call that came furthest.
+            later: the ways after it.
+            most: how many of those.
+        """
+        error = failed.error if failed is not None else None
+        if number >= 0 and error is not None and misses_a_value(error) and _looks_at_mode(self._subject.value):
+            yield -1 - number, in_evaluation(way)
+        if not way.construction.arguments and way.construction.source == DEFAULTS:
+            written = (item for item in later if item[1].construction.arguments and not item[1].construction.invented)
+            yield from itertools.islice(written, most)
 
     def changed(self, way: Way, changes: Changes) -> Way:
         """A way with other values for some arguments."""
@@ -161,6 +191,25 @@ class Ways:
         left, right = (refused.pair if refused is not None and refused.is_about_sizes else None) or ("", "")
         if isinstance(left, int) and isinstance(right, int) and left > 0 < right:
             yield from reconciled(way.construction, left, right)
+
+
+def in_evaluation(way: Way) -> Way:
+    """The same way, and then `eval()`."""
+
+    def build() -> Any:
+        model = way.build()
+        return model.eval() if foreign.is_a(model, torch.nn.Module) else model
+
+    return replace(way, build=build)
+
+
+def _looks_at_mode(kind: Any) -> bool:
+    """Whether a class of modules does something else in training, as its own methods say."""
+    if not foreign.is_a(kind, type) or not issubclass(kind, torch.nn.Module):
+        return False
+    own = (base for base in kind.__mro__ if not foreign.module_name(base).startswith("torch."))
+    codes = (foreign.code_of(method) for base in own for method in foreign.namespace(base).values())
+    return any(code is not None and "training" in code.co_names for code in codes)
 
 
 def trials_on(way: Way) -> Trials:

@@ -1,7 +1,8 @@
-"""What code does with where something could not be imported: `except ImportError: Base = object`.
+"""What code does with where something is not installed as it should be: `except ImportError: Base = object`.
 
-What such a name stands for says nothing of the code as it is meant, so nobody is blamed for what comes of it. Read from
-the modules' texts and the objects of frames; nothing is run.
+What such a name stands for says nothing of the code as it is meant, nor does an operator that a library was built
+without, so nobody is blamed for what comes of it. Read from the modules' texts and the objects of frames; nothing is
+run.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import sys
 import traceback
 from types import FrameType
 
+import torch
+
 from inductor_debug.capture.failures.failed_statement import is_users, statement_at
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.source.syntax_tree import tree_of
@@ -22,7 +25,12 @@ _NEAR = 3
 
 
 def comes_of_a_fallback(error: BaseException) -> bool:
-    """Whether a statement that an exception came through speaks of what stands for something that was not imported."""
+    """Whether a statement that an exception came through speaks of what stands for something that was not imported.
+
+    Or whether an operator is missing that a library which is there registers (`torch.ops.torchvision.deform_conv2d`).
+    """
+    if isinstance(error, AttributeError) and type(error.obj) is type(torch.ops.aten):
+        return foreign.text_attribute(error.obj, "name") in sys.modules
     steps = [step for step in traceback.walk_tb(error.__traceback__) if is_users(step[0])]
     return any(_speaks_of_one(frame, line) for frame, line in steps[-_NEAR:])
 
