@@ -302,6 +302,15 @@ def test_an_extension_that_nobody_built_is_told_with_what_builds_it(line: str, t
     assert (finding.rule, finding.message) == ("import-error", expected)
 
 
+def test_a_copy_of_a_part_of_a_package_says_once_a_file_that_neighbours_are_missing(tmp_path: Path) -> None:
+    write(tmp_path, {"nets/__init__.py": "from .alexnet import AlexNet\nfrom .vgg import VGG\nfrom .own import Own\n"})
+    write(tmp_path, {"nets/own.py": "class Own: pass\n"})
+    text = "from ..builder import BACKBONES\nfrom .registry import register\nimport nowhere\n"
+    findings = analyze(tmp_path / "nets" / "own.py", text + "class Own: pass\n").findings
+    told = sorted((Path(finding.path).name, finding.range.start.line, finding.rule) for finding in findings)
+    assert told == [("__init__.py", 0, "import-error"), ("own.py", 0, "import-error"), ("own.py", 2, "import-error")]
+
+
 def test_a_name_that_a_module_lacks_is_no_module(tmp_path: Path) -> None:
     write(tmp_path, {"ops/__init__.py": "", "ops/parts.py": "WIDTH = 7"})
     [finding] = analyze(tmp_path / "ops" / "nms.py", "from .parts import HEIGHT\n").findings

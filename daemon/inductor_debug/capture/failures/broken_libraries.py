@@ -38,20 +38,26 @@ def broken_library(error: BaseException) -> str | None:
 
 
 def missing_toolkit(error: BaseException) -> str | None:
-    """What to tell of code that asks for CUDA's toolkit where there is none; None for any other exception.
+    """What to tell of code that asks for CUDA where there is none; None for any other exception.
 
-    `torch.utils.cpp_extension.CUDA_HOME` is None then, and code that builds extensions makes paths of it unseen.
+    `torch.utils.cpp_extension.CUDA_HOME` is None without its toolkit, and code that builds extensions makes paths of it
+    unseen. `torch.version.cuda` is None in builds of torch without CUDA, and code reads versions from it.
     """
     extensions = sys.modules.get("torch.utils.cpp_extension")
-    if extensions is None or getattr(extensions, "CUDA_HOME", "") is not None:
-        return None
     steps = ((step.tb_frame.f_code.co_filename, step.tb_lineno) for step in users_steps(error))
-    if not any("CUDA_HOME" in linecache.getline(file, line) for file, line in steps):
-        return None
-    return (
-        "This asks for CUDA's toolkit, which this machine does not have (`torch.utils.cpp_extension.CUDA_HOME` is None)"
-        f", and raises {describe(error).rstrip('.')}."
-    )
+    lines = [linecache.getline(file, line) for file, line in steps]
+    raises = f", and raises {describe(error).rstrip('.')}."
+    if extensions is not None and extensions.CUDA_HOME is None and any("CUDA_HOME" in line for line in lines):
+        return (
+            "This asks for CUDA's toolkit, which this machine does not have (`torch.utils.cpp_extension.CUDA_HOME` is "
+            f"None){raises}"
+        )
+    if torch.version.cuda is None and lines and "torch.version.cuda" in lines[-1]:
+        return (
+            "This asks for the CUDA that torch was built with, and this one was built without "
+            f"(`torch.version.cuda` is None){raises}"
+        )
+    return None
 
 
 def _importing(error: BaseException) -> str | None:

@@ -218,6 +218,7 @@ class AbsentImports:
 
     def __init__(self) -> None:
         self.failures: list[Exception] = []
+        self._told: set[str] = set()
 
     @contextlib.contextmanager
     def active(self, is_left: IsLeft) -> Iterator[None]:
@@ -226,7 +227,7 @@ class AbsentImports:
         Args:
             is_left: whether a failure is to be raised as it is, for whoever loads the file can help it.
         """
-        self.failures = []
+        self.failures, self._told = [], set()
         before = builtins.__import__
 
         def import_(
@@ -268,7 +269,7 @@ class AbsentImports:
         if isinstance(error, DeedRefusedError) or not (isinstance(error, ImportError) or _is_of_library(error)):
             return False
         statement = _import_at(importer.f_code.co_filename, importer.f_lineno)
-        if statement is None or len(self.failures) >= _MOST_ABSENT:
+        if statement is None or len(self._told) >= _MOST_ABSENT:
             return False
         frames = list(_up_to_loader(importer))
         if any(_is_tried(frame.f_code.co_filename, frame.f_lineno) for frame in frames):
@@ -279,7 +280,11 @@ class AbsentImports:
         raised = error.with_traceback(trace)
         if is_left(raised):
             return False
-        if all(_what_lacks(raised) != _what_lacks(known) for known in self.failures):
+        # What a file imports of its own package is told once: a copy of a part of a project lacks a dozen neighbours.
+        relative = isinstance(statement, ast.ImportFrom) and statement.level > 0
+        lacks = importer.f_code.co_filename if relative else _what_lacks(raised)
+        if lacks not in self._told:
+            self._told.add(lacks)
             self.failures.append(raised)
         return True
 

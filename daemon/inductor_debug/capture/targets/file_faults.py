@@ -154,7 +154,9 @@ def _relative_import(location: Location, sources: SourceMap) -> str | None:
 
 def _lacking_part(error: ImportError, asked: str) -> str:
     """The part of a package that is not there, by its path: it has as many names as ways lead to it."""
-    missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else ""
+    if not error.name:  # there is no such package around it
+        return asked
+    missing = error.name if isinstance(error, ModuleNotFoundError) else ""
     return asked if missing.rpartition(".")[2] == os.path.basename(asked) else ""
 
 
