@@ -42,6 +42,8 @@ _ALIKE = 4
 """Calls of other sizes that must meet the same number of parts."""
 _FAR_MORE = 4096
 """How many times as large a size is that is certainly enough."""
+_MOST_SHARED = 8
+"""Ways to share out a sum of two sizes that are looked at."""
 _LENGTH = 6
 """How many tensors a list is given, so that those which the code asks for are there."""
 
@@ -285,7 +287,8 @@ class _Case:
             # becomes large enough.
             return Judgement(blamed=self._best if _grow_together(pairs) else None)
         if len(set(pairs)) == 1:
-            return Judgement(blamed=self._best if self._is_settled(first) else None)
+            runs = self._in_two_steps(first)
+            return Judgement(runs=runs, blamed=self._best if runs is None and self._is_settled(first) else None)
         if not first.is_about_sizes or not all(_are_sizes(pair) for pair in pairs):
             return Judgement()
         if kind is ConflictKind.VOLUME and self._rows_never_fit():
@@ -297,6 +300,18 @@ class _Case:
                 return Judgement(blamed=self._best)
             return self._never_in_step() if kind is ConflictKind.VOLUME else Judgement()
         return self._never_meets(0 if len(lefts) > 1 else 1)
+
+    def _in_two_steps(self, first: RefusedCall) -> Guess | None:
+        """A call that runs with a size as it is wanted here, and another as that needs then: both are joined before."""
+        for guess in itertools.islice(variations.shared_otherwise(self._best.guess, _numbers(first)), _MOST_SHARED):
+            outcome = self._run(guess)
+            if outcome.error is None:
+                return guess
+            refused = None if self._spent() or self._is_here(outcome) else self._refused(guess)
+            for other in variations.by_difference(guess, _numbers(refused)) if refused is not None else ():
+                if not self._spent() and self._run(other).error is None:
+                    return other
+        return None
 
     def _is_settled(self, first: RefusedCall) -> bool:
         """Whether calls of other ranks, dtypes and arguments are refused for sizes that nothing changes, too."""
@@ -460,6 +475,11 @@ def is_further(outcome: TrialOutcome, best: TrialOutcome) -> bool:
     if [step[:2] for step in outcome.place] == [step[:2] for step in best.place]:
         return outcome.place > best.place
     return outcome.progress > best.progress
+
+
+def _numbers(refused: RefusedCall) -> list[int]:
+    """The sizes that contradict each other."""
+    return [size for size in refused.pair or () if isinstance(size, int)]
 
 
 def raises_itself(path: str, number: int) -> bool:

@@ -63,10 +63,10 @@ def _is_known(spec: Spec) -> bool:
 def of_sizes(guess: Guess, wanted: Iterable[int | str] = ()) -> Iterator[Guess]:
     """The call with other sizes; `wanted` are those that contradict each other."""
     numbers = [size for size in wanted if isinstance(size, int)]
-    yield from _shared_otherwise(guess, numbers)
+    yield from shared_otherwise(guess, numbers)
     yield from meeting(guess, numbers)
     yield from _with_usual_sides(guess)
-    yield from _by_difference(guess, numbers)
+    yield from by_difference(guess, numbers)
     yield from _other_sizes(guess)
     yield from _of_items(guess, numbers)
 
@@ -183,7 +183,7 @@ def meeting(guess: Guess, wanted: Iterable[int | str]) -> Iterator[Guess]:
         yield resized_together(guess.with_sizes(**names), size, other)
 
 
-def _by_difference(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
+def by_difference(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
     """The call with a fixed dimension larger or smaller by what is lacking: the model may join something to it."""
     lacking = {one - other for one, other in itertools.permutations(dict.fromkeys(wanted), 2)}
     for size in single_sizes(guess):
@@ -191,7 +191,7 @@ def _by_difference(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
             yield from (size.at(size.usual + step) for step in sorted(lacking) if size.usual + step > 0)
 
 
-def _shared_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
+def shared_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
     """The call with a sum of two sizes shared out otherwise, one of them as wanted: joined tensors were split by us."""
     sizes = guess.size_of()
     places = [
