@@ -16,11 +16,11 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from inductor_debug.capture.export.export_findings import stopped, strict_alone, undecided_findings
 from inductor_debug.capture.export.export_run import ExportAttempt, exported
 from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.failures.call_expressions import node_at
 from inductor_debug.capture.failures.failures import innermost
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.rules.words.export_words import sentence_of
-from inductor_debug.source.syntax_tree import tree_of
 
 _SIZE = re.compile(r"L\['(?P<name>\w+)'\](?P<way>[^\s]*?)\.size\(\)\[(?P<dim>\d+)\]")
 _ASKED = (
@@ -127,13 +127,7 @@ def _dynamic_shapes(target: BuiltTarget, sources: SourceMap) -> Location:
     if index is None:
         return target.location
     call = target.input_frames[index].location
-    text = sources.text(call.path)
-    try:
-        tree = tree_of("\n".join(text.lines)) if text is not None else ast.Module([], [])
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return call
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and sources.location_of(call.path, node).range == call.range:
-            value = next((word.value for word in node.keywords if word.arg == "dynamic_shapes"), None)
-            return sources.location_of(call.path, value) if value is not None else call
-    return call
+    node = node_at(sources, call)
+    words = node.keywords if isinstance(node, ast.Call) else []
+    value = next((word.value for word in words if word.arg == "dynamic_shapes"), None)
+    return sources.location_of(call.path, value) if value is not None else call

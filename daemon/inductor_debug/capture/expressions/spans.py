@@ -25,6 +25,7 @@ from inductor_debug.capture.expressions.instruction_expressions import (
 )
 from inductor_debug.rules.recording.ops import Frame
 from inductor_debug.source.source_text import SourceText
+from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.system.own_files import OWN_PACKAGE
 
 _RESUMED_NAMES = ("torch_dynamo_resume_in_", "__resume_at_")
@@ -80,6 +81,16 @@ class SourceMap:
             overlay = self._overlays.get(path)
             self._texts[path] = SourceText(overlay) if overlay is not None else SourceText.read(path)
         return self._texts[path]
+
+    def tree(self, path: str) -> ast.Module | None:
+        """The tree of the text that runs as `path`; None where there is no text, or it cannot be parsed."""
+        text = self.text(path)
+        if text is None:
+            return None
+        try:
+            return tree_of("\n".join(text.lines))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
 
     def location(
         self,

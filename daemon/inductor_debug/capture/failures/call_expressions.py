@@ -18,7 +18,6 @@ from inductor_debug_schema import Location
 
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failed_calls import FailedCall
-from inductor_debug.source.syntax_tree import tree_of
 
 _LONGEST = 48
 
@@ -86,15 +85,8 @@ class CallExpression:
 
 def node_at(sources: SourceMap, location: Location) -> ast.expr | ast.stmt | None:
     """The expression, or statement, that stands exactly at a place; None where there is none."""
-    source = sources.text(location.path)
-    if source is None:
-        return None
-    try:
-        tree = tree_of("\n".join(source.lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    line = location.range.start.line + 1
-    for node in ast.walk(tree):
+    tree, line = sources.tree(location.path), location.range.start.line + 1
+    for node in ast.walk(tree) if tree is not None else ():
         if not isinstance(node, (ast.expr, ast.stmt)) or isinstance(node, ast.Expr) or node.lineno != line:
             continue
         if sources.location_of(location.path, node) == location:

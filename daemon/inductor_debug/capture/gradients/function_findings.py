@@ -12,7 +12,6 @@ from inductor_debug.capture.gradients.function_calls import FunctionCall
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.rules.words.gradient_words import sentence_of
-from inductor_debug.source.syntax_tree import tree_of
 
 _RULE = "autograd-function"
 _FORWARDS = ("setup_context", "forward")
@@ -90,12 +89,8 @@ def _assigned(call: FunctionCall, name: str, sources: SourceMap) -> Location | N
 
 def _method(call: FunctionCall, name: str, sources: SourceMap) -> tuple[str, ast.FunctionDef] | None:
     code = foreign.code_of(foreign.attribute(call.function, name))
-    text = sources.text(code.co_filename) if code is not None else None
-    if code is None or text is None:
-        return None
-    try:
-        tree = tree_of("\n".join(text.lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = sources.tree(code.co_filename) if code is not None else None
+    if code is None or tree is None:
         return None
     named = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name)
     last = code.co_firstlineno

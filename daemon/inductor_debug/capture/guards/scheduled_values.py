@@ -18,7 +18,6 @@ from inductor_debug.capture.guards.changing_state import StateSeen
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.rules.recording.ops import Frame
-from inductor_debug.source.syntax_tree import tree_of
 
 _SELF = "L['self']"
 _HELD_AS = "optimizer"
@@ -42,11 +41,11 @@ def scheduled(
         return None
     path, names = target.location.path, _globals(target)
     called = next((name for name, value in names.items() if value is owner), None)
-    text = sources.text(path)
-    if called is None or text is None:
+    tree = sources.tree(path)
+    if called is None or tree is None:
         return None
     changing = {name for name, value in names.items() if foreign.attribute(value, _HELD_AS) is owner}
-    for node in ast.walk(tree_of("\n".join(text.lines))):
+    for node in ast.walk(tree):
         function = node.func if isinstance(node, ast.Call) else None
         if isinstance(function, ast.Attribute) and function.attr == "step" and ast.unparse(function.value) in changing:
             assert isinstance(node, ast.Call)

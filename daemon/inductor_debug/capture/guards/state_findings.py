@@ -20,7 +20,6 @@ from inductor_debug.capture.failures.failures import innermost, place
 from inductor_debug.capture.stages.dynamo_run import DynamoRun
 from inductor_debug.rules.recording.ops import Frame
 from inductor_debug.rules.words.recompile_words import sentence_of
-from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.source.writes import default_of, function_at, owner_of, with_item, writes_near
 
 _MOST_RELATED = 8
@@ -58,12 +57,8 @@ def state_finding(run: DynamoRun, function: str, state: ChangingState, frames: t
 
 def read_at(sources: SourceMap, location: Location, name: str) -> Location:
     """Where in an expression, or with which expression around it, code reads what is called `name` (`model.rate`)."""
-    text = sources.text(location.path)
-    try:
-        tree = tree_of("\n".join(text.lines)) if text is not None else ast.Module([], [])
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return location
-    for node in ast.walk(tree):
+    tree = sources.tree(location.path)
+    for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Attribute | ast.Subscript) and ast.unparse(node) == name:
             found = sources.location_of(location.path, node)
             if found.range.encloses(location.range) or location.range.encloses(found.range):
@@ -81,14 +76,10 @@ def _cause(
     if state.held_by is StateHolder.ARGUMENT:
         return None
     index = innermost(frames)
-    text = sources.text(frames[index].location.path) if index is not None else None
-    if index is None or text is None:
+    tree = sources.tree(frames[index].location.path) if index is not None else None
+    if index is None or tree is None:
         return None
     path, line = frames[index].location.path, frames[index].location.range.start.line + 1
-    try:
-        tree = tree_of("\n".join(text.lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
     writes = writes_near(tree, line, state.state_name)
     if state.held_by is StateHolder.DEFAULT:
         function = function_at(tree, line)

@@ -23,7 +23,6 @@ from inductor_debug.capture.expressions.instruction_expressions import SourcePos
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.runtime.loading import run_user_code
 from inductor_debug.rules.recording.ops import Frame
-from inductor_debug.source.syntax_tree import tree_of
 
 Frames = tuple[Frame, ...]
 
@@ -116,11 +115,7 @@ class Declarations:
 
     def _tree(self, path: str) -> ast.Module | None:
         if path not in self._trees:
-            text = self._sources.text(path)
-            try:
-                self._trees[path] = tree_of("\n".join(text.lines)) if text is not None else None
-            except (SyntaxError, ValueError, RecursionError):
-                self._trees[path] = None
+            self._trees[path] = self._sources.tree(path)
         return self._trees[path]
 
 

@@ -68,10 +68,9 @@ def _part(sources: SourceMap, path: str, node: ast.expr | ast.stmt | None, cause
 
 def _matched(sources: SourceMap, path: str, pattern: ast.expr) -> ast.expr | None:
     """What a `match` compares with a pattern; None where the expression is none."""
-    source = sources.text(path)
-    tree = tree_of("\n".join(source.lines)) if source is not None else ast.Module([], [])
+    tree = sources.tree(path)
     place = pattern.lineno, pattern.col_offset, pattern.end_col_offset
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Match):
             values = (part for case in node.cases for part in ast.walk(case.pattern) if isinstance(part, ast.expr))
             if any((each.lineno, each.col_offset, each.end_col_offset) == place for each in values):
