@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
@@ -20,6 +21,14 @@ def tree_of(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes: what runs the text warns about them
         return ast.parse(text.removeprefix("\ufeff"))
+
+
+def tree_of_file(path: str) -> ast.Module | None:
+    """The tree of a file as `linecache` quotes it, which knows texts that are not saved; None where it is no Python."""
+    try:
+        return tree_of("".join(linecache.getlines(path)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def text_of(lines: Sequence[str], node: ast.expr | ast.stmt | ast.pattern) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
@@ -15,6 +14,7 @@ from torch import nn
 
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.loading import is_installed, is_standard
+from inductor_debug.source.syntax_tree import tree_of_file
 
 _OWN = __name__.partition(".")[0] + "."
 
@@ -43,11 +43,8 @@ def last_frame(error: BaseException) -> tuple[FrameType | None, int]:
 
 def blocks_at(frame: FrameType, line: int) -> list[ast.stmt]:
     """The statements that a line lies in, the outermost first."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
-    except (SyntaxError, ValueError):
-        return []
-    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
+    tree = tree_of_file(frame.f_code.co_filename)
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.stmt)) if tree is not None else ()
     return [node for node in nodes if node.lineno <= line <= (node.end_lineno or node.lineno)]
 
 

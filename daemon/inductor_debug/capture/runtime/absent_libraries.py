@@ -29,7 +29,7 @@ from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.audit import DeedRefusedError
 from inductor_debug.capture.runtime.containment import RefusableDeed, RefusedError
 from inductor_debug.capture.runtime.loading import is_installed, is_standard, run_user_code
-from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.source.syntax_tree import tree_of_file
 
 _EXTENSIONS = "torch.utils.cpp_extension"
 _NEEDED = frozenset((RefusableDeed.SUBPROCESS.value, RefusableDeed.WRITE.value))
@@ -74,8 +74,11 @@ class Absent:
     """The names that are imported from it: it has those of them, too, that begin as Python's own do."""
     loading = False
     """Whether files are being loaded."""
+    made = False
+    """Whether there is any."""
 
     def __init__(self, name: str, asked: Sequence[str] = ()) -> None:
+        Absent.made = True
         object.__setattr__(self, "_absent_name", name)
         object.__setattr__(self, "_absent_asked", frozenset((*asked, "__version__")))
 
@@ -197,7 +200,7 @@ def _refused(function: FunctionType, decorator: str) -> Any:
 
 def absent_use(error: BaseException) -> BaseException:
     """`error`, or that something absent was used, where it was raised by code that holds such a thing."""
-    if isinstance(error, RefusedError):
+    if not Absent.made or isinstance(error, RefusedError):
         return error
     for frame, _ in list(traceback.walk_tb(error.__traceback__))[-_MOST_FRAMES:]:
         for value in list(frame.f_locals.values()):
@@ -352,7 +355,7 @@ def _is_of_library(error: BaseException) -> bool:
 
 def _import_at(file: str, line: int) -> ast.stmt | None:
     """The import in a line of a file, unless it is one of everything: nobody knows which names that gives."""
-    tree = _tree_of(file)
+    tree = tree_of_file(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno <= line <= (node.end_lineno or node.lineno):
             return None if any(item.name == "*" for item in node.names) else node
@@ -361,7 +364,7 @@ def _import_at(file: str, line: int) -> ast.stmt | None:
 
 def _is_tried(file: str, line: int) -> bool:
     """Whether a line of a file stands where exceptions of imports are caught."""
-    tree = _tree_of(file)
+    tree = tree_of_file(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Try) and any(map(_catches, node.handlers)):
             body: Sequence[ast.stmt] = node.body
@@ -379,12 +382,6 @@ def _catches(handler: ast.ExceptHandler) -> bool:
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     others = (KeyError, ValueError, TypeError, OSError, FileNotFoundError, IndexError, AttributeError, RuntimeError)
     return any(getattr(kind, "id", "") not in {other.__name__ for other in others} for kind in caught)
-
-
-def _tree_of(file: str) -> ast.Module | None:
-    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
-        return tree_of("".join(linecache.getlines(file)))
-    return None
 
 
 def _resolved(name: str, names: Mapping[str, object] | None, level: int) -> str:

@@ -34,8 +34,6 @@ def is_constructors_fault(error: BaseException, kind: Any, made: Construction, n
     """
     if isinstance(error, NotSetUpError):
         return True
-    if comes_of_a_fallback(error):
-        return False
     if isinstance(error, TypeError) and any(signatures.takes_more(kind)):
         return False  # what is handed on as `*args` nobody wrote down
     if is_evident(error, names, None, invented=bool(made.invented), kinds=made.invented_kinds):
@@ -46,7 +44,8 @@ def is_constructors_fault(error: BaseException, kind: Any, made: Construction, n
     if _is_of_machine(error):
         return False
     plain |= isinstance(error, AttributeError) and type(error.obj) in _PLAIN
-    return plain and not made.arguments and _asks_for_nothing(kind) and bool(user_frames(error))
+    plain = plain and not made.arguments and _asks_for_nothing(kind) and bool(user_frames(error))
+    return plain and not comes_of_a_fallback(error)
 
 
 def _is_of_machine(error: BaseException) -> bool:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
 import sys
 import traceback
+from collections.abc import Iterator
 from types import FrameType
 
 import torch
 
 from inductor_debug.capture.failures.failed_statement import is_users, statement_at
 from inductor_debug.capture.runtime import foreign
-from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.source.syntax_tree import tree_of_file
 
 _NEAR = 3
 """How many of the user's frames, the innermost first, are looked at: what is passed on is used soon."""
@@ -57,7 +57,7 @@ def _is_one(value: object, name: str, frame: FrameType) -> bool:
 def _fallbacks(file: str) -> frozenset[str]:
     """The names of a file that a handler binds where an import has failed."""
     found: set[str] = set()
-    for node in _statements(file):
+    for node in _nodes(file):
         if isinstance(node, ast.Try) and any(isinstance(item, ast.Import | ast.ImportFrom) for item in node.body):
             names = (item for handler in node.handlers for item in ast.walk(handler) if isinstance(item, ast.Name))
             found |= {item.id for item in names if isinstance(item.ctx, ast.Store)}
@@ -66,13 +66,11 @@ def _fallbacks(file: str) -> frozenset[str]:
 
 def _bases(file: str, name: str) -> set[str]:
     """The names that the bases of a class in a file are made of."""
-    kinds = (node for node in _statements(file) if isinstance(node, ast.ClassDef) and node.name == name)
+    kinds = (node for node in _nodes(file) if isinstance(node, ast.ClassDef) and node.name == name)
     bases = (item for kind in kinds for base in kind.bases for item in ast.walk(base))
     return {item.id for item in bases if isinstance(item, ast.Name)}
 
 
-def _statements(file: str) -> list[ast.AST]:
-    try:
-        return list(ast.walk(tree_of("".join(linecache.getlines(file)))))
-    except (SyntaxError, ValueError, RecursionError):
-        return []
+def _nodes(file: str) -> Iterator[ast.AST]:
+    tree = tree_of_file(file)
+    return ast.walk(tree) if tree is not None else iter(())
