@@ -111,6 +111,8 @@ class _Case:
         """What is refused with other ranks, dtypes or arguments, with other sizes than these are."""
         self._open: set[Ranks] = set()
         """The ranks of calls that are refused for their sizes elsewhere, which may be mended."""
+        self._elsewhere: list[Guess] = []
+        """Calls of other sizes that are refused elsewhere."""
         self._arrived: set[Ranks] = set()
         """The ranks of calls that are refused here, too: they are no way out."""
 
@@ -180,7 +182,9 @@ class _Case:
     def _noted(self, guess: Guess, outcome: TrialOutcome, first: RefusedCall, *, is_size: bool) -> RefusedCall | None:
         """What refuses another call at the same place; taken down, if that is the same as what refused the first."""
         if not self._is_here(outcome):
-            if not is_size and first.is_about_rank and self._is_about_size(guess):
+            if is_size:
+                self._elsewhere.append(guess)
+            elif first.is_about_rank and self._is_about_size(guess):
                 self._open.add(_ranks(guess))
             return None
         self._arrived.add(_ranks(guess))
@@ -303,12 +307,11 @@ class _Case:
 
     def _in_two_steps(self, first: RefusedCall) -> Guess | None:
         """A call that runs with a size as it is wanted here, and another as that needs then: both are joined before."""
-        for guess in itertools.islice(variations.shared_otherwise(self._best.guess, _numbers(first)), _MOST_SHARED):
-            outcome = self._run(guess)
-            if outcome.error is None:
-                return guess
-            refused = None if self._spent() or self._is_here(outcome) else self._refused(guess)
-            for other in variations.by_difference(guess, _numbers(refused)) if refused is not None else ():
+        shared = set(variations.shared_otherwise(self._best.guess, _numbers(first)))
+        for guess in [guess for guess in self._elsewhere if guess in shared][:_MOST_SHARED]:
+            refused = None if self._spent() else self._refused(guess)
+            following = variations.by_difference(guess, _numbers(refused)) if refused is not None else ()
+            for other in filter(self._plan.allows, following):
                 if not self._spent() and self._run(other).error is None:
                     return other
         return None
