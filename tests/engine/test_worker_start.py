@@ -13,7 +13,7 @@ import pytest
 from inductor_debug.engine.pool import fork_link, spare_source, supervisor
 from inductor_debug.engine.pool.launch import WorkerEntry
 from inductor_debug.engine.pool.supervisor import JobOutcome
-from worker_pools import FAKE, Started, alive, all_gone, make_pool, notes, processes_of, request, run, until
+from worker_pools import FAKE, Started, alive, all_gone, make_pool, notes, processes_of, read_pids, request, run, until
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes through /proc")
 
@@ -168,6 +168,72 @@ async def test_nothing_survives_a_killed_supervisor(tmp_path: Path, fork: bool, 
     await program.wait()
     assert await all_gone(started)
     assert await until(lambda: not processes_of(tmp_path))
+
+
+STARTING = """
+import asyncio, sys
+from dataclasses import replace
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from worker_pools import FAKE, make_pool
+
+entry = replace(FAKE, warm_up="fake_jobs:slow_warm_up")
+pool = make_pool(Path(sys.argv[2]), fork=sys.argv[3] == "True", entry=entry, interpreter=sys.argv[4])
+asyncio.run(pool.start())
+"""
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "shell",
+    [
+        'while ! [ -e "$0.go" ]; do sleep 0.01; done; exec "{python}" "$@"',  # no signal was asked for yet
+        '"{python}" "$@"',  # its parent lives on
+    ],
+    ids=["before its Python runs", "while it gets ready, below a wrapper"],
+)
+async def test_nothing_survives_a_supervisor_that_is_killed_while_it_starts(
+    tmp_path: Path, fork: bool, shell: str
+) -> None:
+    interpreter = fake_interpreter(tmp_path, shell.format(python=sys.executable))
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", STARTING, str(Path(__file__).parent), str(tmp_path), str(fork), interpreter
+    )
+    count = 1 if "exec" in shell else 2
+    assert await until(lambda: len(processes_of(tmp_path)) == count)
+    program.kill()
+    await program.wait()
+    Path(f"{interpreter}.go").touch()
+    assert await until(lambda: not processes_of(tmp_path))
+
+
+QUESTION = """
+import asyncio, sys
+from inductor_debug.engine.orders.proving import prove
+from inductor_debug.engine.pool.launch import Launch, WorkerEntry
+from inductor_debug.engine.pool.short_process import run_to_end
+from inductor_debug.system.clean_process import prove_all
+
+folder, kind = sys.argv[1:]
+script = f"import os, time; print(os.getpid(), file=open({folder + '/pids'!r}, 'w'), flush=True); time.sleep(600)"
+if kind == "prove":
+    asyncio.run(prove(script, interpreter=sys.executable))
+elif kind == "prove_all":
+    prove_all([script], interpreter=sys.executable)
+else:
+    open(folder + "/asleep.py", "w").write(script)
+    run_to_end(Launch(sys.executable, folder, {}, WorkerEntry(extra_path=(folder,))), "asleep", {}, 600)
+"""
+
+
+@pytest.mark.parametrize("kind", ["prove", "prove_all", "run_to_end"])
+async def test_what_is_asked_or_proved_does_not_survive_who_asked(tmp_path: Path, kind: str) -> None:
+    program = await asyncio.create_subprocess_exec(sys.executable, "-c", QUESTION, str(tmp_path), kind)
+    pids = tmp_path / "pids"
+    assert await until(lambda: pids.exists() and pids.read_text().endswith("\n"))
+    program.kill()
+    await program.wait()
+    assert await all_gone(read_pids(pids))
 
 
 @BOTH

@@ -29,7 +29,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-from inductor_debug.system import processes
+from inductor_debug.system import leash
 from sharing import settle
 
 SIZE = struct.Struct("!I")
@@ -310,5 +310,5 @@ if __name__ == "__main__":
     warm = {"torch": WithTorch, "command": WithCommandLine}[sys.argv[1]]()
     listening = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = [""]
-    processes.die_with_parent(signal.SIGKILL)
+    leash.die_with_parent(signal.SIGKILL)
     Zygote(listening, warm).serve()()

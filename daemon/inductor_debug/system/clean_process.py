@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from inductor_debug.system.leash import leashed
 from inductor_debug.system.work_clock import LOOK_SECONDS, WorkClock
 
 PATIENCE_SECONDS = 120.0
@@ -42,8 +43,8 @@ class Proof:
 
 
 def command(interpreter: str, name: str, *, packages: bool = False) -> list[str]:
-    """What starts the script `name`; `packages` lets the user's own ones in."""
-    return [interpreter, name] if packages else [interpreter, "-I", name]
+    """What starts the script `name`, to end with us; `packages` lets the user's own ones in."""
+    return leashed([interpreter, name] if packages else [interpreter, "-I", name])
 
 
 def environment(folder: str, *, packages: bool = False) -> dict[str, str]:

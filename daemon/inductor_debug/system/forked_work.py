@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
-from inductor_debug.system import processes
+from inductor_debug.system import leash
 
 _Item = TypeVar("_Item")
 _Answer = TypeVar("_Answer")
@@ -163,7 +163,7 @@ def _live(work: Callable[[int], Any], orders: int, answers: int, parent: int) ->
     """The child's life. It never returns into the parent's code."""
     status = 1
     try:
-        processes.die_with_parent(signal.SIGKILL)
+        leash.end_with(parent, signal.SIGKILL)
         while os.getppid() == parent and (order := os.read(orders, _NUMBER.size)):
             content = pickle.dumps(work(_NUMBER.unpack(order)[0]), pickle.HIGHEST_PROTOCOL)
             content = _NUMBER.pack(len(content)) + content

@@ -12,27 +12,17 @@ import signal
 import sys
 from collections.abc import Callable
 
-_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
-def die_with_parent(signal_number: int) -> None:
-    """Asks the kernel for a signal when the thread that forked this process ends (Linux only)."""
-    _prctl(_PR_SET_PDEATHSIG, signal_number)
-
-
 def adopt_orphans() -> None:
     """Makes orphaned descendants children of this process instead of init's (Linux only)."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def _prctl(option: int, value: int) -> None:
     if not sys.platform.startswith("linux"):
         return
     import ctypes
 
-    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def is_running(pid: int) -> bool:

@@ -60,6 +60,8 @@ def main() -> None:
         version = ".".join(map(str, sys.version_info[:3]))
         fail(f"{sys.executable} is Python {version}; 3.10 or newer is needed. Choose another interpreter.")
     make_packages_importable(configuration)
+    control = configuration["control"]
+    importlib.import_module("inductor_debug.system.leash").hold(0 if control is None else control)
     try:
         role = importlib.import_module(configuration["role"])
     except ImportError as error:

@@ -16,7 +16,7 @@ import socket
 import time
 from typing import Any, NoReturn
 
-from inductor_debug.system import processes
+from inductor_debug.system import leash, processes
 from inductor_debug.worker import descriptors, job
 from inductor_debug.worker.frames import FrameReader, Message, write_frame
 from inductor_debug.worker.preload import Preloader
@@ -30,7 +30,7 @@ def main(configuration: dict[str, Any]) -> NoReturn:
     """Warms up, then serves until the supervisor is gone."""
     started = time.monotonic()
     if configuration["die_with_parent"]:
-        processes.die_with_parent(signal.SIGTERM)
+        leash.die_with_parent(signal.SIGTERM)
     processes.adopt_orphans()
     control = socket.socket(fileno=descriptors.move_high(configuration["control"]))
     greeting = job.resolve(configuration["warm_up"])()
@@ -38,6 +38,7 @@ def main(configuration: dict[str, Any]) -> NoReturn:
     rehearsal = job.resolve(configuration["rehearsal"]) if configuration["rehearsal"] else None
     server = ForkServer(control, function, rehearsal, Preloader(configuration["project_root"]))
     freeze_heap()
+    leash.release()
     server.serve({**greeting, "seconds": time.monotonic() - started})
 
 
@@ -128,9 +129,7 @@ class ForkServer:
 
     def _forget_server(self, parent: int) -> None:
         """Lets a forked child go of what makes the server the server."""
-        processes.die_with_parent(signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(0)
+        leash.end_with(parent, signal.SIGKILL)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -12,7 +12,7 @@ import signal
 import time
 from typing import Any, NoReturn
 
-from inductor_debug.system import processes
+from inductor_debug.system import leash
 from inductor_debug.worker import descriptors, job
 from inductor_debug.worker.frames import write_frame
 from inductor_debug.worker.protocol import MessageKind
@@ -22,11 +22,12 @@ def main(configuration: dict[str, Any]) -> NoReturn:
     """Warms up, says READY, does one job."""
     started = time.monotonic()
     if configuration["die_with_parent"]:
-        processes.die_with_parent(signal.SIGKILL)
+        leash.die_with_parent(signal.SIGKILL)
     read_end, write_end = _take_channel()
     job.isolate()
     greeting = job.resolve(configuration["warm_up"])()
     function = job.resolve(configuration["job"])
+    leash.release()
     write_frame(write_end, {"kind": MessageKind.READY.value, **greeting, "seconds": time.monotonic() - started})
     job.work(read_end, write_end, function, sweep=True)
 

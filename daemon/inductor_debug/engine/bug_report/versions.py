@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+from inductor_debug.system.leash import leashed
+
 _ENVIRONMENT_SECONDS = 90.0
 
 
@@ -16,10 +18,7 @@ async def collected(interpreter: str) -> str:
         asyncio.TimeoutError: it takes too long.
     """
     process = await asyncio.create_subprocess_exec(
-        interpreter,
-        "-I",
-        "-m",
-        "torch.utils.collect_env",
+        *leashed([interpreter, "-I", "-m", "torch.utils.collect_env"]),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from inductor_debug.system import leash
 from inductor_debug.system.forked_work import how_it_ended
 from inductor_debug.system.work_clock import LOOK_SECONDS, WorkClock
 
@@ -49,10 +50,11 @@ def attempt(work: Callable[[], dict[str, Any]], *, timeout: float) -> Attempt:
     if not hasattr(os, "fork"):
         return _here(work)
     read_end, write_end = os.pipe()
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
         os.close(read_end)
-        _run(work, write_end)
+        _run(work, write_end, parent)
     os.close(write_end)
     try:
         content, in_time = _read(read_end, WorkClock(child), timeout)
@@ -80,9 +82,10 @@ def _here(work: Callable[[], dict[str, Any]]) -> Attempt:
         return Attempt(AttemptEnding.CRASHED, detail=f"{type(error).__name__}: {error}")
 
 
-def _run(work: Callable[[], dict[str, Any]], write_end: int) -> None:
+def _run(work: Callable[[], dict[str, Any]], write_end: int, parent: int) -> None:
     """The child's life. It never returns into the parent's code."""
     try:
+        leash.end_with(parent, signal.SIGKILL)
         faulthandler.disable()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
