@@ -1,12 +1,69 @@
-"""What processes use, read from `/proc`; on systems without it nothing is known and nothing is claimed."""
+"""What processes are and use, read from `/proc`; on systems without it nothing is known and nothing is claimed."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 _PROC = Path("/proc")
+_LONGEST_COMMAND = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SeenProcess:
+    """A process that was seen once: when it started (in ticks) tells it from a later one of the same number."""
+
+    process_id: int
+    started: int
+
+    @classmethod
+    def of(cls, process_id: int) -> SeenProcess | None:
+        """The process of that number; None where none lives."""
+        fields = _status(process_id)
+        return cls(process_id, int(fields[19])) if fields else None
+
+    def lives(self) -> bool:
+        """Whether it runs; one that nobody has waited for yet does not."""
+        fields = _status(self.process_id)
+        return bool(fields) and int(fields[19]) == self.started and fields[0] not in ("Z", "X")
+
+    def __str__(self) -> str:
+        """Its number, its age and its command line."""
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - self.started / os.sysconf("SC_CLK_TCK")
+        command = _command(self.process_id) or "gone since"
+        return f"process {self.process_id}, {age:.1f} s old: {command[:_LONGEST_COMMAND]}"
+
+
+def seen(process_ids: Iterable[int]) -> set[SeenProcess]:
+    """Those of the processes that live."""
+    return {process for process in map(SeenProcess.of, process_ids) if process is not None and process.lives()}
+
+
+def naming(word: str) -> list[int]:
+    """The processes whose command line has a word in it."""
+    found = [int(entry.name) for entry in _PROC.glob("[0-9]*")]
+    return [process for process in found if word in _command(process)]
+
+
+def _command(process_id: int) -> str:
+    try:
+        words = (_PROC / str(process_id) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return ""
+    return b" ".join(words).decode("utf-8", "replace").strip()
+
+
+def _status(process_id: int) -> list[str]:
+    """The fields of `/proc/PID/stat` from the state on (proc_pid_stat(5), field 3); none where it is gone."""
+    try:
+        text = (_PROC / str(process_id) / "stat").read_text(encoding="utf-8", errors="replace")
+        return text.rsplit(")", 1)[1].split()
+    except (OSError, IndexError):
+        return []
 
 
 def resident_bytes(process_id: int) -> int | None:
@@ -41,11 +98,7 @@ def tree_seconds(process_id: int) -> float:
     """Processor seconds that a process and everything below it that lives, or has been waited for, have used."""
     ticks = 0
     for member in (process_id, *descendants(process_id)):
-        try:
-            fields = (_PROC / str(member) / "stat").read_text().rsplit(")", 1)[1].split()
-        except (OSError, IndexError):
-            continue
-        ticks += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime: proc_pid_stat(5), fields 14 to 17
+        ticks += sum(map(int, _status(member)[11:15]))  # utime, stime, cutime, cstime: fields 14 to 17
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

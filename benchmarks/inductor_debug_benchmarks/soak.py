@@ -36,7 +36,7 @@ from inductor_debug_benchmarks.faults import full_disk
 from inductor_debug_benchmarks.faults.lost_interpreter import LostInterpreter
 from inductor_debug_benchmarks.faults.set_clock import SetClock
 from inductor_debug_benchmarks.outcome import BenchmarkOutcome
-from inductor_debug_benchmarks.process_usage import descendants, resident_bytes
+from inductor_debug_benchmarks.process_usage import descendants, naming, resident_bytes, seen
 
 _MODELS = ("mlp", "autoencoder", "mixer")
 _EDITS = (TOGGLE, TROUBLE, "print(x)", "x = x.undefined_name", "x = x[:, :", "x = x * x.sum().item()", "x = x + 1")
@@ -134,15 +134,18 @@ class _Session:
         editor, self._editor = self._editor, None
         if editor is None:
             return
-        family = [editor.process_id, *descendants(editor.process_id)]
+        family = seen([editor.process_id, *descendants(editor.process_id)])
         if by_force:
             self._log.killed["daemon"] += _killed(editor.process_id)
         with contextlib.suppress(ServerError):
             await editor.stop()
         ends = time.monotonic() + _ENDING
-        while (left := [process for process in family if _lives(process)]) and time.monotonic() < ends:
+        while left := [process for process in family | seen(naming(str(self._folder))) if process.lives()]:
+            if time.monotonic() > ends:
+                break
             await asyncio.sleep(0.1)
-        self._log.orphans += [f"process {process} after {'kill' if by_force else 'exit'}" for process in left]
+        how = "killed" if by_force else "closed"
+        self._log.orphans += [f"{process}, {_ENDING:g} s after its daemon was {how}" for process in left]
 
     async def deed(self, kind: str = "") -> None:
         """Does one thing that people and machines do: any, or that one."""
@@ -407,12 +410,3 @@ def _children(process: int) -> list[int]:
     """The processes directly below one, the oldest first."""
     below = set(descendants(process))
     return sorted(below - {deeper for child in below for deeper in descendants(child)})
-
-
-def _lives(process: int) -> bool:
-    """Whether a process runs; one that nobody has waited for yet does not."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0]
-    except (OSError, IndexError):
-        return False
-    return state != "Z"

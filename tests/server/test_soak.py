@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+from dataclasses import replace
 
 import pytest
 from inductor_debug_benchmarks import soak
+from inductor_debug_benchmarks.process_usage import naming, seen
 from inductor_debug_benchmarks.soak import SoakLog
 
 pytestmark = pytest.mark.torch
@@ -19,6 +23,15 @@ def test_after_edits_and_kills_findings_are_fresh_and_nothing_is_left() -> None:
     assert outcome.figures["deeds"].keys() == soak.DEEDS.keys()
     assert outcome.figures["deeds"]["edit"] >= 3
     assert outcome.figures["killed"]["daemon"] == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
+def test_what_is_left_is_named_and_no_later_process_is_taken_for_it() -> None:
+    [this] = seen([os.getpid()])
+    assert re.fullmatch(rf"process {os.getpid()}, [0-9.]+ s old: .*\S.*", str(this))
+    assert this in seen(naming(sys.orig_argv[0]))
+    assert this.lives()
+    assert not replace(this, started=this.started - 1).lives()
 
 
 def test_the_slope_is_that_of_the_longest_session_without_its_start() -> None:

@@ -88,7 +88,7 @@ def _become(parent: int, command: Sequence[str]) -> None:
         die_with_parent(signal.SIGKILL)
     if os.getppid() != parent and not _runs(parent):
         os._exit(0)
-    os.execv(command[0], command)
+    os.execv(command[0], [*command])
 
 
 def _runs(pid: int) -> bool:
