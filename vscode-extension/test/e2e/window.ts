@@ -50,7 +50,7 @@ export class Window {
   /** Closes the tab whose label has this text. */
   async closeTab(label: string): Promise<void> {
     const tab = this.page.locator(`.tab[aria-label*="${label}"]`).first();
-    await tab.locator(".codicon-close").click();
+    await tab.locator(".tab-actions .action-label").click();
     await tab.waitFor({ state: "detached" });
   }
 
