@@ -476,3 +476,27 @@ def test_what_a_graph_break_leaves_running_eagerly_is_told_with_it(tmp_path: Pat
     outcome = mock(tmp_path, f"{text}\nmodel = f\ninputs = (torch.randn(4, 4),)\n")
     (told,) = (found for found in outcome.findings if found.rule == "graph-break")
     assert "for the same reason `helper` runs eagerly" in [related.message for related in told.related]
+
+
+PUT_BACK = """
+class State:
+    busy, kept = False, None
+STATE = State()
+STATE.busy, STATE.kept = False, None
+class Net(nn.Module):
+    def forward(self, x):
+        STATE.busy, STATE.kept = True, {}
+        y = x.relu()
+        STATE.busy, STATE.kept = False, None
+        return y
+model = Net()
+inputs = (torch.randn(2, 4),)
+"""
+
+
+@pytest.mark.parametrize(
+    ("left", "leaves"), [("False, None", False), ("False, {}", True), ("0, None", True), ("True, None", True)]
+)
+def test_what_a_call_changes_and_puts_back_is_left_as_it_was(tmp_path: Path, left: str, leaves: bool) -> None:
+    source = PUT_BACK.replace("kept = False, None\n        return", f"kept = {left}\n        return")
+    assert mock(tmp_path, source).leaves_changes is leaves
