@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -43,6 +44,12 @@ class TraceLog:
     def text(self) -> str:
         """The log's lines, each with torch's prefix and a JSON object, payloads indented below."""
         return self._stream.getvalue()
+
+
+def is_kept() -> bool:
+    """Whether a log is being kept, or written by torch itself."""
+    handlers = logging.getLogger(LOGGER).handlers
+    return bool(os.environ.get("TORCH_TRACE")) or any(isinstance(handler, _Bounded) for handler in handlers)
 
 
 @contextlib.contextmanager

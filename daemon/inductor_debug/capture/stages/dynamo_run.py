@@ -31,6 +31,8 @@ from torch.utils import _pytree as pytree
 from inductor_debug.capture.dynamo.breaks.callees import Callee, forbidden_call
 from inductor_debug.capture.dynamo.dynamo_breaks import (
     Compilations,
+    RawBreak,
+    RawLimit,
     break_of_error,
     listen,
     stack_of_error,
@@ -39,6 +41,7 @@ from inductor_debug.capture.dynamo.dynamo_breaks import (
 )
 from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions, last_stack, stack_of_translator
 from inductor_debug.capture.dynamo.graph_breaks import BreakCollector, frames_of
+from inductor_debug.capture.dynamo.repeats.repeated_calls import RepeatedCalls, RepeatedError
 from inductor_debug.capture.dynamo.side_effects import changes_what_was_there
 from inductor_debug.capture.dynamo.specialisations import Specialised, specialisations
 from inductor_debug.capture.dynamo.uncaptured import kept_from
@@ -108,6 +111,7 @@ class DynamoRun:
         self.recorder = CompiledRecorder(self.attribution, self.origins)
         self.call = 0
         self.leaves_changes = False
+        self._repeated: RepeatedCalls | None = None
         self._compilations = Compilations()
         self._specialised: list[Specialised] = []
 
@@ -127,17 +131,35 @@ class DynamoRun:
             leave_early: Dynamo may be left as soon as a graph is known to be the whole target.
             under: what surrounds each call, by its number from 0.
         """
+        target = self.target
+        # Guards are wanting where calls were copied, so what is compiled may be called once.
+        repeats = leave_early and not more and not target.dynamic and target.function is target.module
+        if repeats and target.module is not None:
+            with contextlib.suppress(RepeatedError):
+                return self._execute(runner, more, leave_early, under, RepeatedCalls(target.module))
+        return self._execute(runner, more, leave_early, under, None)
+
+    def _execute(
+        self,
+        runner: GraphHandler,
+        more: Sequence[Call],
+        leave_early: bool,
+        under: Callable[[int], contextlib.AbstractContextManager[Any]],
+        repeated: RepeatedCalls | None,
+    ) -> BaseException | None:
         torch._dynamo.reset()
         calls = pytree.tree_map(own_iterator, [(self.target.args, self.target.kwargs), *more])
         ambient = self.target.fake_mode or contextlib.nullcontext()
-        listening = listen(self.breaks.add, self.breaks.add_limit)
+        listening = listen(self._on_break, self._on_limit)
         # Files that have errors suppressed are told what is suppressed.
         thrifty = torch._dynamo.config.patch(run_gc_after_compile=False, suppress_errors=False)
         # Whether code took a size for a number that was marked as dynamic is asked once all graphs are there.
         marked = any(map(_is_marked, pytree.tree_leaves(calls)))
+        self._repeated = repeated = None if marked else repeated
         backend = self._backend_of(runner, leave_early and not marked)
         numbers = specialisations(self._specialised.append) if marked else contextlib.nullcontext()
-        with quiet(), thrifty, hooked_positions(replacing=True), listening, numbers, ambient:
+        repeating = repeated.watching() if repeated is not None else contextlib.nullcontext()
+        with quiet(), thrifty, hooked_positions(replacing=True), listening, numbers, repeating, ambient:
             try:
                 compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
                 # Functions that the user compiles with another backend get this one too: nothing is ever built.
@@ -148,11 +170,27 @@ class DynamoRun:
                         for self.call, (args, kwargs) in enumerate(calls):
                             with under(self.call), self._written_nowhere():
                                 _call(compiled, args, kwargs)
+                        self._trace_all()
                     except WholeTarget as whole:
+                        self._repeated = None
                         runner.whole(whole.graph_module, whole.arguments)
             except (Exception, SystemExit) as raised:
+                self._trace_all()
                 return _with_stack(raised)
         return None
+
+    def _trace_all(self) -> None:
+        """What comes now takes a trace of all modules, also of those that are alike."""
+        if self._repeated is not None:
+            self._repeated.give_up()
+
+    def _on_break(self, raw: RawBreak) -> None:
+        self._trace_all()
+        self.breaks.add(raw)
+
+    def _on_limit(self, raw: RawLimit) -> None:
+        self._trace_all()
+        self.breaks.add_limit(raw)
 
     @contextlib.contextmanager
     def _written_nowhere(self) -> Iterator[None]:
@@ -171,14 +209,17 @@ class DynamoRun:
 
     def _backend_of(self, runner: GraphHandler, leave_early: bool) -> Callable[..., Any]:
         def backend(graph_module: GraphModule, example_inputs: list[Any]) -> Any:
-            self.captured.append((graph_module, arguments_of_dynamo(graph_module, self.origins)))
-            self.leaves_changes = self.leaves_changes or changes_what_was_there()
             first = self._compilations.count == 1 and not self.breaks.count
+            arguments = None
             if leave_early and first and not self._stack(sys._getframe(1)):
                 # The first function that Dynamo saw, called by none of the user's: nothing comes after it.
                 arguments = arguments_of_whole(graph_module)
-                if arguments is not None:
-                    raise WholeTarget(graph_module, arguments)
+            if arguments is None:
+                self._trace_all()
+            self.captured.append((graph_module, arguments_of_dynamo(graph_module, self.origins)))
+            self.leaves_changes = self.leaves_changes or changes_what_was_there()
+            if arguments is not None:
+                raise WholeTarget(graph_module, arguments)
             return runner.compiled(graph_module, self._callers)
 
         return backend

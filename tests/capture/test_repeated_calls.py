@@ -1,0 +1,204 @@
+"""Modules that are alike are traced once, and nobody can tell: all that is left is that of a full trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from capture_targets import build
+from inductor_debug.capture.dynamo.dynamo_positions import stack_of_node
+from inductor_debug.capture.dynamo.repeats.repeated_calls import RepeatedCalls
+from inductor_debug.capture.running.modules import Snapshot
+from inductor_debug.capture.runtime.trace_log import structured_trace
+from inductor_debug.capture.stages import dynamo_run
+from inductor_debug.capture.stages.dynamo_run import DynamoRun
+from inductor_debug.capture.stages.eager_functions import WatchedRunner
+from inductor_debug_schema import Stage
+from torch.utils import _pytree as pytree
+from torch_release import RELEASE
+
+pytestmark = pytest.mark.torch
+
+MODEL = """
+class Held: pass
+HELD, SPECIAL, TABLE = Held(), [], {{}}
+HELD.n = HELD.kept = None
+class Block(nn.Module):
+    def __init__(self, i):
+        super().__init__()
+        self.i, self.fc = i, nn.Linear(8, 8)
+        {init}
+    def forward(self, x):
+        y = self.fc(x)
+        {forward}
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(i) for i in range(5)])
+    def forward(self, x):
+        {before}
+        for i, block in enumerate(self.blocks):
+            {between}
+            x = block(x)
+        {after}
+        return x
+model = Net()
+inputs = (torch.randn(4, 8),)
+"""
+
+COPIED = {
+    "a number of its own that nobody reads": {},
+    "names that are given once a tensor is there": {
+        "forward": "kept = y; out = F.relu(y); out += kept; kept = out * 2; return kept"
+    },
+    "a result that shares memory, written to later": {"forward": "return y.view(-1).view(4, 8)", "after": "x += 1"},
+    "what it is given, given back": {"forward": "return (x, y)[1] if y is None else x + y"},
+    "lists and tables of its own": {"forward": "a = []; a.append(y); return torch.stack(a).sum(0)"},
+    "statistics that training writes": {"init": "self.bn = nn.BatchNorm1d(8)", "forward": "return self.bn(y)"},
+    "random numbers of torch's": {"forward": "return F.dropout(y, 0.5) + torch.rand_like(y)"},
+    "tensors that are no parameters": {"init": "self.t = torch.ones(8) * i", "forward": "return y * self.t"},
+    "another kind in between": {"init": "if i == 3: self.fc.weight.requires_grad_(False)"},
+    "another mode in between": {"init": "self.d = nn.Dropout(); self.d.train(i != 3)", "forward": "return self.d(y)"},
+    "parts that are alike": {
+        "init": "self.two = nn.Sequential(nn.Linear(8, 8), nn.ReLU())",
+        "forward": "return self.two(y)",
+    },
+    "what is changed and hangs on nothing": {"before": "seen = []", "between": "seen.append(x)"},
+    "a break once all is traced": {"after": "print('over'); x = x + 1"},
+    "code that raises once all is traced": {"after": "x = x.view(3, 7)"},
+    "a region once all is traced": {
+        "after": "x = torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=False)"
+    },
+}
+"""What is different of a model of six blocks, where some are copied."""
+TRACED = {
+    "a number of its own": {"forward": "return y * self.i"},
+    "a number by a name that is made": {"forward": "return y * getattr(self, chr(105))"},
+    "a number out of all attributes": {"forward": "return y * self.__dict__['i']"},
+    "a number in a list": {"init": "self.l = [i]", "forward": "return y * self.l[0]"},
+    "an object of its own": {"init": "self.o = Held(); self.o.n = i", "forward": "return y * self.o.n"},
+    "itself among others": {"init": "if i == 3: SPECIAL.append(self)", "forward": "return y + (self in SPECIAL)"},
+    "itself in a table": {"init": "TABLE[self] = i", "forward": "return y * TABLE[self]"},
+    "its identity in a table": {"init": "TABLE[id(self)] = i", "forward": "return y * TABLE[id(self)]"},
+    "whether it is the one": {
+        "init": "self.held = HELD\n        if i == 3: HELD.first = self",
+        "forward": "return y + 1 if self.held.first is self else y",
+    },
+    "whether its weight is the one": {
+        "init": "if i == 3: HELD.w = self.fc.weight",
+        "forward": "return y + 1 if self.fc.weight is HELD.w else y",
+    },
+    "a weight of another's": {
+        "init": "self.held = HELD\n        if i == 1: HELD.w = self.fc.weight",
+        "forward": "return y + self.held.w",
+    },
+    "a counter": {"forward": "HELD.n = (HELD.n or 0) + 1; return y * HELD.n"},
+    "a counter in between": {
+        "before": "HELD.kept = {'n': 0}",
+        "forward": "return y * HELD.kept['n']",
+        "between": "HELD.kept['n'] += 1",
+    },
+    "attributes set from outside": {"between": "block.i = float(i)", "forward": "return y * block_i(self)"},
+    "what it is given, written to": {"forward": "x.add_(1); return y"},
+    "a hook": {"init": "if i == 3: self.fc.register_forward_hook(lambda m, a, o: o.double().float())"},
+    "a break of one": {"forward": "if self.i == 3: print('three')\n        return y"},
+    "a conversion of one": {"forward": "if self.i == 3: y = y.double().float()\n        return y"},
+}
+"""The same, where none of what differs may be copied; others of them are, if they are alike."""
+
+
+@pytest.mark.parametrize("case", [*COPIED, *TRACED])
+def test_a_trace_with_copies_is_the_full_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    parts = {"init": "pass", "forward": "return y", "before": "pass", "between": "pass", "after": "pass"}
+    source = MODEL.format(**{**parts, **COPIED.get(case, {}), **TRACED.get(case, {})})
+    source = source.replace("block_i(self)", "self.i")
+    made = _watched(monkeypatch)
+    copied = _trace(tmp_path, source)
+    assert sum(each.copies for each in made) > 0 or case not in COPIED or RELEASE != (2, 13)
+    monkeypatch.setattr(dynamo_run, "RepeatedCalls", _Never)
+    assert copied == _trace(tmp_path, source)
+
+
+def test_layers_of_a_library_are_traced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = """
+        from transformers import LlamaConfig, LlamaModel
+        config = LlamaConfig(vocab_size=32, hidden_size=32, intermediate_size=64, num_hidden_layers=5, use_cache=False)
+        config.num_attention_heads = config.num_key_value_heads = 2
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.llama = LlamaModel(config)
+            def forward(self, x):
+                return self.llama(x).last_hidden_state
+        model = Net()
+        inputs = (torch.ones(1, 8, dtype=torch.int64),)
+    """
+    pytest.importorskip("transformers")
+    made = _watched(monkeypatch)
+    copied = _trace(tmp_path, source)
+    assert made[-1].copies >= 3 or RELEASE != (2, 13)
+    monkeypatch.setattr(dynamo_run, "RepeatedCalls", _Never)
+    assert copied == _trace(tmp_path, source)
+
+
+def test_whoever_listens_to_dynamo_hears_all_of_the_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _watched(monkeypatch)
+    with structured_trace():
+        _trace(tmp_path, MODEL.format(init="pass", forward="return y", before="pass", between="pass", after="pass"))
+    assert [each.copies for each in made] == [0]
+
+
+class _Never(RepeatedCalls):
+    """Has everything traced."""
+
+    def _may_repeat(self, tracker: Any, translator: Any) -> bool:
+        return False
+
+
+def _watched(monkeypatch: pytest.MonkeyPatch) -> list[RepeatedCalls]:
+    """Those that traces are watched with from now on."""
+    made: list[RepeatedCalls] = []
+
+    def make(model: torch.nn.Module) -> RepeatedCalls:
+        made.append(RepeatedCalls(model))
+        return made[-1]
+
+    monkeypatch.setattr(dynamo_run, "RepeatedCalls", make)
+    return made
+
+
+def _trace(folder: Path, source: str) -> Any:
+    """All that is left of a trace, without what no two traces share."""
+    target, sources = build(folder, source, training=True)
+    run, snapshot = DynamoRun(target, sources, Stage.MOCK), Snapshot(target)
+    with torch.enable_grad():
+        error = run.execute(WatchedRunner(run))
+    snapshot.restore()
+    names = {str(number): name for number, name in run.module_names.items()}
+    nodes = [_described(node, names) for graph, _ in run.captured for node in graph.graph.nodes]
+    ops = run.recorder.recording.ops
+    first = next((op.seq_nr for op in ops if op.seq_nr is not None), 0)
+    rows = [(repr(op).split("seq_nr")[0], None if op.seq_nr is None else op.seq_nr - first, op.module) for op in ops]
+    told = [(found.rule, found.message, found.range) for found in run.explain(error).findings]
+    return nodes, rows, told, str(error), run.leaves_changes
+
+
+def _described(node: torch.fx.Node, names: dict[str, str]) -> Any:
+    meta = node.meta
+    looks = [
+        (leaf.shape, leaf.stride(), leaf.dtype, leaf.requires_grad, leaf.is_leaf)
+        if isinstance(leaf, torch.Tensor)
+        else leaf
+        for leaf in pytree.tree_leaves(meta.get("example_value"))
+    ]
+    modules = [
+        (names.get(key.split("@")[0]), key.split("@")[1:], *value)
+        for key, value in meta.get("nn_module_stack", {}).items()
+    ]
+    inputs = meta["grapharg"].source.name if "grapharg" in meta else ""
+    return (
+        *(node.op, node.name, str(node.target).split(" at ")[0], str(node.args), str(node.kwargs), looks, str(modules)),
+        *(str(meta.get("source_fn_stack")).split(" at ")[0], stack_of_node(node), sorted(meta), inputs),
+    )
