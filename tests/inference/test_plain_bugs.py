@@ -554,6 +554,14 @@ HEALTHY = {
     except ImportError:
         fused = None
     """,
+    "a function could not be imported, and the file goes on without": """
+        def forward(self, x):
+            return fused(x)
+    try:
+        from a_library_that_nobody_has import fused
+    except ImportError:
+        print("slower without")
+    """,
     "a subclass defines a step": """
         def __init__(self):
             super().__init__()

@@ -23,10 +23,12 @@ from inductor_debug.capture.inference.classes import outline
 from inductor_debug.capture.inference.construction.call_sites import calls_in_project
 from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.judging.blame import Headless
+from inductor_debug.capture.inference.judging.fallbacks import comes_of_a_fallback
 from inductor_debug.capture.inference.search.input_search import NotFound
 from inductor_debug.capture.inference.specs.rendering import arguments_of, directive_of, inputs_of, signature_of
 from inductor_debug.capture.inference.values.symbolic_values import text_of
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.capture.runtime.absent_libraries import AbsentError
 from inductor_debug.source.notebooks.reading import line_in_words
 from inductor_debug.system.wall_clock import ClockReading
 
@@ -86,11 +88,14 @@ def why_not_found(found: NotFound, construction: Construction) -> NotInferableEr
     if type(found.error) is TimeoutError:
         return NotInferableError(f"no inputs were found in time; {given}it did not end", furthest=furthest)
     assert found.best.error is not None
-    line = f"{line_in_words(found.best.place[-1][0], found.best.place[-1][1] - 1)}, " if found.best.place else ""
-    return NotInferableError(
-        f"no inputs were found; {given}it came as far as {line}{describe(found.best.error).rstrip('.')}",
-        furthest=furthest,
-    )
+    line = line_in_words(found.best.place[-1][0], found.best.place[-1][1] - 1) if found.best.place else ""
+    said = describe(found.best.error).rstrip(".")
+    if isinstance(found.best.error, AbsentError):  # whatever it is given
+        return NotInferableError(f"{said}, which {line} needs" if line else said, furthest=furthest)
+    if comes_of_a_fallback(found.best.error):
+        given, said = "", f"{said}, for want of what the file tries to import"
+    reached = f"it came as far as {line}, {said}" if line else f"it came as far as {said}"
+    return NotInferableError(f"no inputs were found; {given}{reached}", furthest=furthest)
 
 
 @dataclass

@@ -44,8 +44,9 @@ def _speaks_of_one(frame: FrameType, line: int) -> bool:
 
 
 def _is_one(value: object, name: str, frame: FrameType) -> bool:
-    """Whether a name is bound to a fallback, or to a class that is made of one."""
-    if name in _fallbacks(frame.f_code.co_filename):
+    """Whether a name is bound to a fallback or to a class that is made of one, or was left without what it imports."""
+    file = frame.f_code.co_filename
+    if name in _fallbacks(file) or (name not in frame.f_globals and name in _tried(file)):
         return True
     if not foreign.is_a(value, type):
         return False
@@ -56,12 +57,23 @@ def _is_one(value: object, name: str, frame: FrameType) -> bool:
 @functools.lru_cache(maxsize=64)
 def _fallbacks(file: str) -> frozenset[str]:
     """The names of a file that a handler binds where an import has failed."""
-    found: set[str] = set()
+    handlers = (handler for node, imports in _attempts(file) if imports for handler in node.handlers)
+    names = (item for handler in handlers for item in ast.walk(handler) if isinstance(item, ast.Name))
+    return frozenset(item.id for item in names if isinstance(item.ctx, ast.Store))
+
+
+@functools.lru_cache(maxsize=64)
+def _tried(file: str) -> frozenset[str]:
+    """The names of a file that an import binds which may fail without a word."""
+    aliases = (alias for _, imports in _attempts(file) for item in imports for alias in item.names)
+    return frozenset(alias.asname or alias.name.partition(".")[0] for alias in aliases)
+
+
+def _attempts(file: str) -> Iterator[tuple[ast.Try, list[ast.Import | ast.ImportFrom]]]:
+    """The `try` statements of a file, each with the imports that it attempts."""
     for node in _nodes(file):
-        if isinstance(node, ast.Try) and any(isinstance(item, ast.Import | ast.ImportFrom) for item in node.body):
-            names = (item for handler in node.handlers for item in ast.walk(handler) if isinstance(item, ast.Name))
-            found |= {item.id for item in names if isinstance(item.ctx, ast.Store)}
-    return frozenset(found)
+        if isinstance(node, ast.Try):
+            yield node, [item for item in node.body if isinstance(item, ast.Import | ast.ImportFrom)]
 
 
 def _bases(file: str, name: str) -> set[str]:
