@@ -3054,7 +3054,7 @@ export type ShapeFault = "rank" | "size" | "dtype";
 /**
  * Why a stage saw less than the whole target where the user's code is not at fault.
  */
-export type Shortfall = "no-inputs" | "inputs" | "not-built" | "value" | "memory" | "operation" | "device" | "not-reached";
+export type Shortfall = "no-inputs" | "inputs" | "not-built" | "value" | "memory" | "operation" | "device" | "not-followed" | "not-reached";
 
 /**
  * A size that the user set; `target` is "" where it holds for all targets that have a size of that name.

@@ -93,6 +93,8 @@ class Shortfall(str, Enum):
     """An operation that torch cannot imitate without values, and it could not be run with them."""
     DEVICE = "device"
     """The code wants a device that this machine lacks, where what it does there could not be done elsewhere."""
+    NOT_FOLLOWED = "not-followed"
+    """torch.compile itself gets through there, and the recording of it did not."""
     NOT_REACHED = "not-reached"
     """The run of the file was left before it came to what makes it; a stage's `at` says where."""
 

@@ -41,9 +41,13 @@ def test_constructors_that_name_an_absent_device(device: str, tmp_path: Path) ->
     assert [note for note in notes if f"no '{kind}' device" in note]
 
 
-@pytest.mark.parametrize("moved", ["x.to(0)", "x.to(x.get_device())", "x + torch.ones(4, device=1)"])
+@pytest.mark.parametrize(
+    "moved",
+    ["x.to(0)", "x.to(x.get_device())", "x + torch.ones(4, device=1)", "MODULE(x)", "MODULE.to(device=1)(x)"],
+)
 def test_a_device_that_is_a_number_is_absent_as_well(moved: str, tmp_path: Path) -> None:
-    text = f"import torch\n# inductor-debug: inputs=(torch.randn(2, 4),)\ndef f(x):\n    return {moved}\n"
+    module = "MODULE = torch.nn.Linear(4, 4).to(0)\n" if "MODULE" in moved else ""
+    text = f"import torch\n{module}# inductor-debug: inputs=(torch.randn(2, 4),)\ndef f(x):\n    return {moved}\n"
     job = analyze(tmp_path / "model.py", text, stages=(Stage.PREVIEW, Stage.MOCK, Stage.AOT))
     assert job.status is FileStatus.CLEAN, job.findings
 

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 from forked import Job, analyze
+from inductor_debug.capture.graphs.graph_runner import GraphRunner
 from inductor_debug_schema import (
     FileStatus,
     Finished,
@@ -14,6 +15,7 @@ from inductor_debug_schema import (
     Location,
     Position,
     Range,
+    Shortfall,
     Stage,
     StageFinished,
     StageStarted,
@@ -265,3 +267,27 @@ def test_a_call_without_gradients_is_captured_without_them(tmp_path: Path, aroun
     assert [finding.rule for finding in job.findings] == ["graph-break"] * breaks
     notes = [note for event in job.stages for note in event.report.notes]
     assert any("captured without" in note for note in notes) is not bool(breaks)
+
+
+def test_what_the_recording_alone_raises_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("the recording cannot go on")
+
+    monkeypatch.setattr(GraphRunner, "run", fail)
+    text = "import torch\n# inductor-debug: inputs=(torch.randn(4),)\ndef step(x):\n    return x + 1\n"
+    job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
+    assert job.findings == []
+    assert [stage.report.shortfall for stage in job.stages] == [None, Shortfall.NOT_FOLLOWED]
+
+
+def test_what_torch_compile_raises_where_eager_code_runs_is_told(tmp_path: Path) -> None:
+    text = """
+        import numpy as np
+        import torch
+
+        # inductor-debug: inputs=(torch.randn(2, 4),)
+        def step(x):
+            return torch.nn.functional.linear(x, torch.Tensor(np.ones((3, 4))))  # float64 where it is compiled
+        """
+    job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
+    assert "capture-error" in [finding.rule for finding in job.findings]

@@ -56,7 +56,7 @@ from inductor_debug.capture.inference.finding_filter import (
 )
 from inductor_debug.capture.inference.inference import inference_of, symbols_of
 from inductor_debug.capture.running.stage_results import StageOutcome
-from inductor_debug.capture.running.target import BuildMode, BuiltTarget
+from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.containment import stay_offline
 from inductor_debug.capture.runtime.interception import CompiledCall
 from inductor_debug.capture.runtime.loading import preloadable
@@ -65,21 +65,18 @@ from inductor_debug.capture.runtime.torch_logs import ask_for, kept_log
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
 from inductor_debug.capture.stage_runners import HEAVY, runner_of
 from inductor_debug.capture.stages.aot_lowering import decomposing
+from inductor_debug.capture.stages.native_run import not_followed, runs_natively
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
 from inductor_debug.capture.target_progress import TargetProgress, file_status, stages_of
 from inductor_debug.capture.targets.building import BuildError
 from inductor_debug.capture.targets.file_faults import (
-    absent_finding,
     adapter_findings,
-    complaint_finding,
     definition_finding,
-    main_findings,
     missing_finding,
-    passed_over_finding,
     raised_finding,
     syntax_fault,
 )
-from inductor_debug.capture.targets.hidden_errors import hidden_errors
+from inductor_debug.capture.targets.load_findings import findings_of_load
 from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, real_bound
 from inductor_debug.capture.tensors.rounded_products import products_rounded_in
 from inductor_debug.capture.tensors.symbol_names import naming_symbols
@@ -192,18 +189,7 @@ class _Session:
     def _load(self) -> Load:
         started = time.perf_counter()
         load = self._builder.load()
-        start = Location(self._request.path, Range(Position(0, 0), Position(0, 0)))
-        for error in load.passed_over[:1]:  # the others may come of it
-            self._findings.append(passed_over_finding(error, self._request, self._sources))
-        self._findings += [absent_finding(error, self._request, self._sources) for error in load.absent]
-        if load.error is not None:
-            self._findings.append(raised_finding(load.error, "while the file was loaded", self._sources, start))
-        else:
-            # After an exception half the file is missing, and complaints about the other half would mislead.
-            self._findings += map(complaint_finding, load.discovered.complaints)
-            self._findings += hidden_errors(self._request.path, self._request.text, self._sources)
-            if load.main is not None:
-                self._findings += main_findings(load.main, self._request, self._sources)
+        self._findings += findings_of_load(load, self._request, self._sources)
         found = self._found(load, [candidate.found for candidate in load.discovered.candidates])
         notes = [*load.notes, *load.discovered.notes, *self._new_device_notes()]
         dependencies = self._builder.dependencies()
@@ -376,7 +362,7 @@ class _Session:
             self._findings = merged(self._findings, self._with_other_inputs(target))
         notes = [*target.notes, *outcome.report.notes]
         if outcome.retry_real and target.fake_mode is not None:
-            valued = self._with_values(item, target, load)
+            valued = self._builder.with_values(item.candidate, load, target)
             if isinstance(valued, str):
                 notes.append(valued)
                 if self._builder.too_large(target):
@@ -386,6 +372,10 @@ class _Session:
                 again, more = self._judged(stage, runner, valued)
                 outcome, findings = again, merged(more, findings)
                 notes += [*valued.notes, *again.report.notes]
+        if outcome.unsure and self._runs_natively(stage, item, load):
+            outcome = not_followed(outcome)
+            findings = [one for one in findings if one.rule != "capture-error"]
+            self._saw.runs[-1] = replace(self._saw.runs[-1], found=outcome.findings)
         report = replace(outcome.report, notes=list(dict.fromkeys(notes + self._new_device_notes())))
         return replace(outcome, report=report, findings=findings)
 
@@ -409,12 +399,20 @@ class _Session:
         assert item.target is not None
         return target if item.sizing is None else item.sizing.resized(target, item.target.given)
 
-    def _with_values(self, item: TargetProgress, target: BuiltTarget, load: Load) -> BuiltTarget | str:
-        """The target with real tensors or, where they are too large, with invented values; or why there is neither."""
-        real = self._builder.rebuild_real(item.candidate, load, target)
-        if not isinstance(real, str) or target.mode is BuildMode.INVENTED_VALUES:
-            return real
-        return self._builder.rebuild_invented(item.candidate, load) or real
+    def _runs_natively(self, stage: Stage, item: TargetProgress, load: Load) -> bool:
+        """Whether torch.compile itself gets through where a stage failed, and an eager run did not.
+
+        Where that cannot be asked, what only inferred inputs show is not held against the code.
+        """
+        target = item.valued or item.target
+        assert target is not None
+        if item.told is not None and item.told.report.state is not StageState.DONE:
+            return False
+        real = target if target.fake_mode is None else self._builder.rebuild_real(item.candidate, load, target)
+        if isinstance(real, str):
+            return target.inference is not None
+        with self._around(stage, real):
+            return runs_natively(self._as_given(item, real), stage)
 
     def _remarks(self, target: BuiltTarget) -> list[Finding]:
         """What the target raises for other calls than the one that it runs with."""

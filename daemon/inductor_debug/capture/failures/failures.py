@@ -151,7 +151,7 @@ def describe(error: BaseException) -> str:
     if (abstract := left_open(error)) is not None:
         return f"NotImplementedError: torch leaves `{abstract}` to subclasses, and its own does nothing else"
     lines = [line.strip() for line in said_by(error).splitlines() if line.strip()]
-    said = lines[0] if lines else ""
+    said = next((line for line in lines if any(map(str.isalnum, line))), "".join(lines[:1]))  # not a frame of stars
     if said.endswith(":") and (command := _COMMAND.match("".join(lines[1:2]))) is not None:
         said = f"{said} {command[0]}"  # what it announces
     text = _FAKE_TENSOR.sub(r"a tensor of size \1", said).replace("FakeTensor", "Tensor")

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator
-from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
@@ -84,14 +84,14 @@ class GraphRunner:
         self, graph_module: GraphModule, callers: Callable[[Any], tuple[Frame, ...]]
     ) -> Callable[..., tuple[Any, ...]]:
         """The compiled form of `graph_module`; `callers` reads the user's frames above a call of it."""
-        examples = _symbolic_examples(graph_module)
+        examples, mode = _symbolic_examples(graph_module), _fake_mode(graph_module)
 
         def run(*args: Any) -> tuple[Any, ...]:
             self._attribution.callers = callers(sys._getframe(1))
             try:
                 if examples is None:
                     return self.run(graph_module, args)  # type: ignore[no-any-return]
-                return self._run_symbolic(graph_module, examples, args)
+                return self._run_symbolic(graph_module, examples, mode, args)
             finally:
                 self._attribution.at(None)
                 self._recorder.node = None
@@ -102,13 +102,14 @@ class GraphRunner:
         """Records a graph that is all of the target, called with `arguments` by none of the user's frames."""
         self.compiled(graph_module, lambda _: ())(*arguments)
 
-    def _run_symbolic(self, graph_module: GraphModule, examples: list[Any], args: Any) -> tuple[Any, ...]:
+    def _run_symbolic(
+        self, graph_module: GraphModule, examples: list[Any], mode: FakeTensorMode | None, args: Any
+    ) -> tuple[Any, ...]:
         self._recorder.suspend()
         try:
             result: tuple[Any, ...] = graph_module.forward(*args)
             for example, argument in zip(examples, args, strict=False):
                 self.alias(example, argument)
-            mode = next((example.fake_mode for example in examples if isinstance(example, FakeTensor)), None)
             environment = getattr(mode, "shape_env", None)
             silent = environment.suppress_guards() if environment is not None else contextlib.nullcontext()
             with mode or contextlib.nullcontext(), silent, for_symbols(), self._recorder:
@@ -225,6 +226,12 @@ def _symbolic_examples(graph_module: GraphModule) -> list[Any] | None:
     if any(example is None for example in examples) or not any(map(_is_symbolic, examples)):
         return None
     return examples
+
+
+def _fake_mode(graph_module: GraphModule) -> FakeTensorMode | None:
+    """The mode that Dynamo traced a graph under: a graph that is given numbers alone has it of what it makes."""
+    values = (node.meta.get("example_value") for node in graph_module.graph.nodes)
+    return next((value.fake_mode for value in values if isinstance(value, FakeTensor)), None)
 
 
 def _is_symbolic(value: Any) -> bool:

@@ -24,12 +24,16 @@ class MeasuredStage:
 
 @dataclass(frozen=True, slots=True)
 class StageEnding:
-    """How a run of a target ended: with findings, or for a reason of ours at the place `at`, which `notes` describe."""
+    """How a run of a target ended: with findings, or for a reason of ours at the place `at`, which `notes` describe.
+
+    `unsure` says that a finding is an exception which nobody but this run has shown.
+    """
 
     findings: list[Finding]
     notes: list[str] = field(default_factory=list)
     shortfall: Shortfall | None = None
     at: Location | None = None
+    unsure: bool = False
 
     @property
     def retry_real(self) -> bool:
@@ -50,7 +54,8 @@ class StageOutcome:
     `extras` are further artifacts, `kept` those that are told only
     where graphs are kept, too. `unfinished` are the places of the expressions that an exception went through: they gave
     nothing. `ran` is what ran of the file, if it was watched. `leaves_changes` says that the run leaves Python objects
-    changed that were there before, so that another one may not be as it was.
+    changed that were there before, so that another one may not be as it was. `unsure` says that a `capture-error` is of
+    an exception that may be raised for the recording alone.
     """
 
     recording: Recording
@@ -65,6 +70,7 @@ class StageOutcome:
     unfinished: frozenset[Location] = frozenset()
     ran: Ran | None = None
     leaves_changes: bool = False
+    unsure: bool = False
 
     def document(self, facts: OpFacts, profile: Profile) -> GraphDocument:
         """The document of the graphs, for an accelerator; only where there are `graphs`."""

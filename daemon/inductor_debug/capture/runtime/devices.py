@@ -9,6 +9,7 @@ own package teaches torch (`spyre`, `npu`) are taught where that package is miss
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 import types
 from collections.abc import Iterator
@@ -210,6 +211,7 @@ class Redirector:
             (torch, "set_default_device", self._set_default_device),
             (torch, "Generator", self._generator_class()),
             (torch, "set_default_tensor_type", lambda kind: _set_default_tensor_type(self.replace(kind))),
+            (torch.nn.Module, "to", self._module_to()),
         ]
         for kind in KINDS:
             module = getattr(torch, kind, None)
@@ -238,6 +240,18 @@ class Redirector:
             return stand_in(*args, **kwargs)
 
         return noted
+
+    def _module_to(self) -> Any:
+        """`Module.to`, which asks torch for the device that a number means before any tensor is moved."""
+        redirector = self
+
+        @functools.wraps(_module_to)
+        def to(self: torch.nn.Module, *args: Any, **kwargs: Any) -> torch.nn.Module:
+            args, kwargs = redirector.arguments(args, kwargs)
+            moved: torch.nn.Module = _module_to(*redirector.moving((self, *args)), **kwargs)
+            return moved
+
+        return to
 
     def _set_default_device(self, device: Any) -> None:
         _set_default_device(self.replace(device))
@@ -353,6 +367,7 @@ _STAND_INS: dict[str, Any] = {
 }
 
 _to = torch.Tensor.to
+_module_to = torch.nn.Module.to
 _type = torch.Tensor.type
 _set_default_tensor_type = torch.set_default_tensor_type
 _set_default_device = torch.set_default_device

@@ -246,7 +246,14 @@ class DynamoRun:
             at=ending.at,
         )
         unfinished = frozenset() if error is None else places_of(frames_of_error(error, self.sources))
-        return StageOutcome(self.recorder.recording, report, ending.findings, ending.retry_real, unfinished=unfinished)
+        return StageOutcome(
+            self.recorder.recording,
+            report,
+            ending.findings,
+            ending.retry_real,
+            unfinished=unfinished,
+            unsure=ending.unsure,
+        )
 
     def explain(self, error: BaseException | None) -> StageEnding:
         """What `error`, which `execute` returned, and the graph breaks before it mean to the user."""
@@ -273,7 +280,7 @@ class DynamoRun:
                 # Dynamo takes the model's real tensors; these took sizes on that real ones do not have.
                 frames = frames_of(getattr(error, _STACK, ()), self.sources)
                 return fell_short(Fault.LIMITATION, describe(cause), frames, findings)
-            return StageEnding([*findings, self._explain_dynamo(error)])
+            return StageEnding([*findings, self._explain_dynamo(error)], unsure=True)
         # What fake tensors raise while Dynamo traces, or its graph runs, comes without a frame of the user's.
         frames = frames_of_error(error, self.sources) or frames_of(getattr(error, _STACK, ()), self.sources)
         if not frames and self.recorder.failed is not None and self.recorder.failed.error is error:
@@ -285,7 +292,7 @@ class DynamoRun:
             others = [
                 each for each in findings if not self.sources.may_be_one(Location(each.path, each.range), raised_at)
             ]
-            return StageEnding([*others, told])
+            return StageEnding([*others, told], unsure=True)
         return fell_short(fault, message, frames, findings)
 
     def _explain_dynamo(self, error: BaseException) -> Finding:

@@ -194,6 +194,13 @@ class TargetBuilder:
         assert told is not None
         raise told
 
+    def with_values(self, candidate: Candidate, load: Load, target: BuiltTarget) -> BuiltTarget | str:
+        """The target with real tensors or, where they are too large, invented values; or why there is neither."""
+        real = self.rebuild_real(candidate, load, target)
+        if not isinstance(real, str) or target.mode is BuildMode.INVENTED_VALUES:
+            return real
+        return self.rebuild_invented(candidate, load) or real
+
     def rebuild_real(self, candidate: Candidate, load: Load, fake: BuiltTarget) -> BuiltTarget | str:
         """The same target with real tensors, or the reason why there is none."""
         if self.too_large(fake):

@@ -48,6 +48,7 @@ _WORDS = {
     Shortfall.MEMORY: "{place} looks at a tensor's value, and real tensors would take more memory than is allowed",
     Shortfall.OPERATION: "torch cannot imitate the operation in {place}, and it could not be run with real tensors",
     Shortfall.DEVICE: "{place} wants a device that this machine does not have",
+    Shortfall.NOT_FOLLOWED: "torch.compile gets past {place}, where this analysis could not follow",
     Shortfall.NOT_REACHED: "the file was run up to {place} alone",
 }
 

@@ -272,7 +272,7 @@ class Follower(PlainCalls):
             if isinstance(owner, SymbolicValue):
                 owner.attributes[target.attr] = value
             elif isinstance(owner, SimpleNamespace):
-                setattr(owner, target.attr, value)
+                vars(owner)[target.attr] = value  # also `options.__dict__`, which cannot be set
         elif isinstance(target, ast.Subscript):
             owner, index = self.or_unknown(target.value, names), self.or_unknown(target.slice, names)
             if type(owner) in (dict, list) and isinstance(index, str | int):
