@@ -285,9 +285,15 @@ def test_what_torch_compile_raises_where_eager_code_runs_is_told(tmp_path: Path)
         import numpy as np
         import torch
 
-        # inductor-debug: inputs=(torch.randn(2, 4),)
+        # inductor-debug: inputs=(torch.randn(1, 2, 4),)
         def step(x):
-            return torch.nn.functional.linear(x, torch.Tensor(np.ones((3, 4))))  # float64 where it is compiled
+            return torch.nn.functional.conv1d(x, torch.Tensor(np.ones((3, 2, 1))))  # float64 where it is compiled
         """
     job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
     assert "capture-error" in [finding.rule for finding in job.findings]
+
+
+def test_a_frame_that_is_given_numbers_alone_is_recorded_to_its_end(tmp_path: Path) -> None:
+    text = (Path(__file__).parent.parent / "fixtures" / "control_flow" / "numbers_alone.py").read_text()
+    job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
+    assert [stage.report.state for stage in job.stages] == [StageState.DONE, StageState.DONE]
