@@ -404,6 +404,27 @@ CLASSES = {
             def forward(self, image1, image2):
                 return self.layer(torch.cat([image1, image2], 0)).chunk(2)
     """,
+    "x f32[B, 4, 32], H = 2, W = 2": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.side = nn.Linear(32, 96), 1
+            def forward(self, x, H, W):
+                B, N, C = x.shape
+                rows, columns = H // self.side, W // self.side
+                return self.layer(x.reshape(B, rows, self.side, columns, self.side, C))
+    """,
+    "scores f32[batch, s1], target i64[batch], step = 2": """
+        class Model(nn.Module):
+            def __init__(self, warm=20000):
+                super().__init__()
+                self.warm = warm
+            def forward(self, scores, target, step):
+                if step < self.warm:
+                    return nn.functional.cross_entropy(scores, target)
+                losses = nn.functional.cross_entropy(scores, target, reduction="none")
+                return losses.topk(scores.size(0) // 2)[0].mean()
+    """,
 }
 
 

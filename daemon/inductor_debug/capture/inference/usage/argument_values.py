@@ -280,6 +280,10 @@ class ArgumentValues(ShapeChanges):
             tracked.usage.mapped |= not node.args
             return tracked if name == "values" else None
         tracked.usage.role("tensor")
+        if name in ("view", "reshape", "unflatten"):
+            for size in (self.value(item) for item in node.args):
+                if size is not None and size is not tracked and not size.steps:
+                    size.usage.role("number")
         other = self.value(node.args[0]) if name in ("expand_as", "view_as", "reshape_as") and node.args else None
         if other is not None:
             other.usage.role("tensor")

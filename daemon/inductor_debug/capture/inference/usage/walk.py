@@ -268,7 +268,7 @@ class UsageWalk(ArgumentValues):
                     value.usage.count = max(value.usage.count or 0, counted + less)
 
     def condition(self, test: ast.expr) -> None:
-        """`if flag`, `if mode == "x"` and `x is None` tell what is no tensor."""
+        """`if flag`, `if step < 1000`, `if mode == "x"` and `x is None` tell what is no tensor."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self.condition(test.operand)
         elif isinstance(test, ast.BoolOp):
@@ -276,3 +276,7 @@ class UsageWalk(ArgumentValues):
                 self.condition(item)
         elif isinstance(test, ast.Name) and test.id in self.tracked:
             self.tracked[test.id].usage.role("flag")
+        elif isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            for item in (test.left, *test.comparators):
+                if isinstance(item, ast.Name) and item.id in self.tracked:
+                    self.tracked[item.id].usage.role("number")
