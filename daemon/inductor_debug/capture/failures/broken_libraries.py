@@ -52,12 +52,22 @@ def missing_toolkit(error: BaseException) -> str | None:
             "This asks for CUDA's toolkit, which this machine does not have (`torch.utils.cpp_extension.CUDA_HOME` is "
             f"None){raises}"
         )
-    if torch.version.cuda is None and lines and "torch.version.cuda" in lines[-1]:
+    if torch.version.cuda is None and any("torch.version.cuda" in line for line in _before_the_end(error)):
         return (
             "This asks for the CUDA that torch was built with, and this one was built without "
             f"(`torch.version.cuda` is None){raises}"
         )
     return None
+
+
+def _before_the_end(error: BaseException) -> list[str]:
+    """The line that raised, and those above it where it is a function's."""
+    steps = list(users_steps(error))
+    if not steps:
+        return []
+    code, last = steps[-1].tb_frame.f_code, steps[-1].tb_lineno
+    first = last if code.co_name == "<module>" else code.co_firstlineno
+    return [linecache.getline(code.co_filename, line) for line in range(first, last + 1)]
 
 
 def _importing(error: BaseException) -> str | None:
