@@ -40,6 +40,21 @@ def test_an_operation_on_tensors_without_values_is_ended_before_the_code_around_
     assert done[-1] == "ended"
 
 
+@pytest.mark.parametrize("module", ["torch._library.simple_registry", "contextlib"])
+def test_what_torch_calls_where_nothing_may_be_raised_comes_to_its_end(module: str) -> None:
+    """An exception in the lookup of an operation's rule ends the process; one in `__exit__` leaves a mode behind."""
+    ordered = FunctionType(_busy.__code__, {"__name__": module, "time": time}, argdefs=(0.2,))
+    done: list[str] = []
+
+    def user() -> None:
+        ordered(done)
+        _busy(done, 20.0)
+
+    with pytest.raises(TooLongError), at_most(0.01):
+        user()
+    assert done == ["begun", "ended", "begun"]
+
+
 def test_other_code_is_broken_off_at_once() -> None:
     done: list[str] = []
     with pytest.raises(TooLongError), at_most(0.01):

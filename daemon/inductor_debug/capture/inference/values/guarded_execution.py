@@ -7,6 +7,7 @@ asking for input are not. What torch takes for granted (the default dtype, gradi
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -34,10 +35,14 @@ _UNHEARD: tuple[tuple[Any, str], ...] = ((os, "_exit"), (os, "abort"), (signal, 
 _OF_OPERATIONS = (
     "torch._subclasses.",
     "torch.utils._python_dispatch",
+    "torch.overrides",
+    "torch._library",
     "torch._C",
     "inductor_debug.capture.weightless.",
 )
-"""Modules whose code keeps account of the operation that runs."""
+"""Modules whose code keeps account of the operation that runs, and of the modes that are on."""
+_ORDERLY = re.compile(r"(?:torch(?!\.nn\b)|inductor_debug|contextlib|functools)(?:\.|$)")
+"""Modules whose code begins and ends what must be ended, or that torch calls where nothing may be raised."""
 _PUT_OFF_SECONDS, _MOST_PUT_OFF = 0.001, 2000
 _AGAIN_SECONDS = 0.5
 """After so long at work what was raised is taken for lost: leaving the code inside takes a hundredth of it."""
@@ -109,9 +114,10 @@ def at_most(seconds: float) -> Iterator[None]:
     """Raises `TooLongError` in the code inside after so many seconds, where the system and the thread can.
 
     Not in the middle of an operation on tensors without values: what is begun there (`in_kernel_invocation` of a fake
-    mode) would never be ended, and every later operation would fail. It is raised again where it was lost: Python hands
-    nobody what is raised in the callback of a weak reference or in a `__del__`. Elsewhere the job's own timeout ends
-    what never ends.
+    mode) would never be ended, and every later operation would fail. Nor where torch enters or leaves a mode, or looks
+    up how an operation is done: what is raised there ends the process. It is raised again where it was lost: Python
+    hands nobody what is raised in the callback of a weak reference or in a `__del__`. Elsewhere the job's own timeout
+    ends what never ends.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
@@ -136,7 +142,7 @@ def at_most(seconds: float) -> Iterator[None]:
             left, grace[0] = late - grace[0], late
             signal.setitimer(signal.ITIMER_REAL, left)
             return
-        if _is_within_operation(frame) and put_off[0] < _MOST_PUT_OFF:
+        if not _may_be_broken_off(frame) and put_off[0] < _MOST_PUT_OFF:
             put_off[0] += 1
             signal.setitimer(signal.ITIMER_REAL, _PUT_OFF_SECONDS)
             return
@@ -156,12 +162,15 @@ def at_most(seconds: float) -> Iterator[None]:
         end()
 
 
-def _is_within_operation(frame: FrameType | None) -> bool:
+def _may_be_broken_off(frame: FrameType | None) -> bool:
+    """Whether code that is interrupted here leaves nothing half done: it is the user's, or of modules or libraries."""
+    if frame is not None and _ORDERLY.match(str(frame.f_globals.get("__name__"))):
+        return False
     while frame is not None:
         if str(frame.f_globals.get("__name__")).startswith(_OF_OPERATIONS):
-            return True
+            return False
         frame = frame.f_back
-    return False
+    return True
 
 
 def _waited() -> float:
