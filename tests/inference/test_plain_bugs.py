@@ -562,6 +562,25 @@ HEALTHY = {
     except ImportError:
         print("slower without")
     """,
+    "four parts of a box are unpacked, and more boxes are chosen than small scores have": """
+        def forward(self, outputs: dict):
+            scores, boxes = outputs["scores"], outputs["boxes"]
+            chosen = scores.view(scores.shape[0], -1).topk(100, dim=1)[1] // scores.shape[2]
+            x, y, w, h = boxes.unbind(-1)
+            corners = torch.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], dim=-1)
+            return torch.gather(corners, 1, chosen.unsqueeze(-1).repeat(1, 1, 4))
+    """,
+    "the features of edges need not be given, and the layer was made for them": """
+        def __init__(self, width=32, of_edges=1):
+            super().__init__()
+            self.layer = nn.Linear(width * 2 + of_edges, 8)
+        def forward(self, x, edge_index, edge_attr=None):
+            row, col = edge_index
+            pairs = torch.cat([x[row], x[col]], dim=1)
+            if edge_attr is not None:
+                pairs = torch.cat([pairs, edge_attr], dim=1)
+            return self.layer(pairs)
+    """,
     "a subclass defines a step": """
         def __init__(self):
             super().__init__()

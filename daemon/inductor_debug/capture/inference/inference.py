@@ -26,8 +26,8 @@ from inductor_debug.capture.inference.judging.avoided_failures import AvoidedFai
 from inductor_debug.capture.inference.judging.blame import headless, is_evident, raises_always, takes_itself_for_input
 from inductor_debug.capture.inference.judging.coincidences import coincidences
 from inductor_debug.capture.inference.judging.constructor_faults import is_constructors_fault
-from inductor_debug.capture.inference.judging.contradiction import Judgement, judged
 from inductor_debug.capture.inference.judging.defaults import because, unusable_default, unusable_defaults
+from inductor_debug.capture.inference.judging.options import Judgement, judged
 from inductor_debug.capture.inference.judging.own_dtypes import mixing_own_dtypes
 from inductor_debug.capture.inference.judging.remarks import Remark
 from inductor_debug.capture.inference.negative_cache import NotInferableError, refuse_headless, why_not_found
@@ -442,7 +442,7 @@ class Inference:
         return len(blamed) > 1 and blamed[0].place == judgement.blamed.place
 
     def _plan(self, subject: Any, way: Way) -> CallPlan:
-        made = plan_for(subject, way.construction.numbers, way.construction.sizes)
+        made = plan_for(subject, way.construction.numbers, way.construction.sizes, way.construction.image_sides)
         if pretrained.is_pretrained(subject):
             pretrained.refine(made, subject)
         return made

@@ -50,7 +50,7 @@ def _texts(name: str) -> tuple[str, ...]:
 
 
 _SEVERITIES: tuple[tuple[tuple[str, ...], Severity], ...] = (
-    (_texts("USER_ERROR"), Severity.ERROR),
+    (_texts("USER_ERROR"), Severity.WARNING),  # that the code may raise: where it does, that is told in place of it
     (_texts("FUNDAMENTAL"), Severity.WARNING),
     (_texts("SUPPORTABLE"), Severity.INFORMATION),
     (_texts("DYNAMO_BUG"), Severity.INFORMATION),

@@ -40,6 +40,14 @@ class Construction:
         return {name: value for name, value in values.items() if type(value) is int and value > 0}
 
     @property
+    def image_sides(self) -> tuple[tuple[int, int], ...]:
+        """Heights and widths of images among the arguments: `resolution=[576, 960]`."""
+        named = ((item.name, getattr(item.spec, "value", None)) for item in self.arguments)
+        return tuple(
+            sides for name, value in named if (sides := argument_names.sides_of_image(name, value)) is not None
+        )
+
+    @property
     def label(self) -> str:
         """The arguments as text, the same for what is built alike."""
         return ", ".join(f"{item.name}={getattr(item.spec, 'text', '')}" for item in self.arguments)

@@ -32,7 +32,9 @@ def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tupl
     kept = {name: value for name, value in getattr(owner, "__dict__", {}).items() if type(value) is int and value > 0}
     batches = tuple(dict.fromkeys(value for name, value in kept.items() if argument_names.is_batch(name)))
     parts = frozenset(name for name, _ in owner.named_children()) if owner is not None else frozenset[str]()
-    return CallPlan(parameters, images, numbers, batches, tuple(dict.fromkeys(kept.values())), parts=parts)
+    sides = (argument_names.sides_of_image(name, value) for name, value in getattr(owner, "__dict__", {}).items())
+    given = tuple(filter(None, sides))
+    return CallPlan(parameters, images, given, numbers, batches, tuple(dict.fromkeys(kept.values())), parts=parts)
 
 
 def says_image_size(owner: nn.Module) -> bool:

@@ -57,13 +57,19 @@ class NoSignatureError(TypeError):
     """Nobody can tell which arguments something takes."""
 
 
-def plan_for(subject: Any, hints: tuple[int, ...] = (), given: Mapping[str, int] | None = None) -> CallPlan:
+def plan_for(
+    subject: Any,
+    hints: tuple[int, ...] = (),
+    given: Mapping[str, int] | None = None,
+    image_sides: tuple[tuple[int, int], ...] = (),
+) -> CallPlan:
     """The plan for a model or a function.
 
     Args:
         subject: the built model, or a function.
         hints: integers of the constructor that look like sizes of images or lengths.
         given: what the constructor was given, by name, which texts may call sizes by.
+        image_sides: heights and widths of images that the constructor was given.
 
     Raises:
         NoSignatureError: it has no signature.
@@ -73,7 +79,7 @@ def plan_for(subject: Any, hints: tuple[int, ...] = (), given: Mapping[str, int]
     if not any(item.required for item in parameters) and parameters:
         _require_one(parameters)
     plan = sized_plan(parameters, owner, hints)
-    plan.open_ended = open_ended
+    plan.open_ended, plan.image_sides = open_ended, tuple(dict.fromkeys((*image_sides, *plan.image_sides)))
     return plan
 
 

@@ -122,7 +122,7 @@ class _Case:
             return Judgement()
         first = self._refused(best.guess)
         if first is None:
-            return self._by_count() if best.raised.unpacked_into is not None else Judgement()
+            return self._by_count() if best.raised.unpacked_into and not self._hangs_on_a_count() else Judgement()
         self._here.append(first)
         tried = {best.guess}
         meeting = set(variations.meeting(best.guess, first.pair or ()))
@@ -161,10 +161,9 @@ class _Case:
 
     def _by_count(self) -> Judgement:
         """Something is unpacked into more or fewer names than it has parts, with every call that comes there."""
-        best = self._best
-        sizes, kinds = variations.of_sizes(best.guess, ()), variations.of_kinds(best.guess, self._plan)
-        same: set[Guess] = set()
-        for guess in filter(self._plan.allows, itertools.chain(sizes, kinds)):
+        best, same = self._best, set[Guess]()
+        others = (variations.of_sizes(best.guess, ()), variations.of_kinds(best.guess, self._plan))
+        for guess in filter(self._plan.allows, itertools.chain(*others)):
             if self._spent():
                 return Judgement()
             outcome = self._run(guess)
@@ -176,8 +175,14 @@ class _Case:
                 if str(outcome.error) != str(best.error):
                     return Judgement()
                 same.add(guess)
-        exhaustive = variations.are_exhaustive(best.guess) and not self._plan.open_ended
-        return Judgement(blamed=best if exhaustive and len(same) >= _ALIKE else None, has_facts=False)
+        certain = len(same) >= _ALIKE and variations.are_exhaustive(best.guess) and not self._plan.open_ended
+        return Judgement(blamed=best if certain else None, has_facts=False)
+
+    def _hangs_on_a_count(self) -> bool:
+        """Whether an input with as many of something as are unpacked, `boxes.unbind(-1)` of four, never comes there."""
+        best, names = self._best, self._best.raised.unpacked_into or 0
+        sized = (best.guess.with_sizes(**{size: names}) for size in best.guess.used_sizes() if size != "B")
+        return any(str(self._run(guess).error) != str(best.error) for guess in sized)
 
     def _noted(self, guess: Guess, outcome: TrialOutcome, first: RefusedCall, *, is_size: bool) -> RefusedCall | None:
         """What refuses another call at the same place; taken down, if that is the same as what refused the first."""

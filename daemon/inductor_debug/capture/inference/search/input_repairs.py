@@ -293,8 +293,8 @@ def _by_images(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
     """The sizes that the model's own numbers suggest: few, and often right."""
     used = guess.used_sizes()
     if "H" in used and "W" in used:
-        for size in plan.image_sizes[:4]:
-            yield guess.with_sizes(H=size, W=size)
+        for high, wide in (*plan.image_sides[:2], *((size, size) for size in plan.image_sizes[:4])):
+            yield guess.with_sizes(H=high, W=wide)
 
 
 def _by_usual_image(guess: Guess) -> Iterator[Guess]:

@@ -213,6 +213,14 @@ def is_extent_of_image(name: str) -> bool:
     return re.search(r"im(a)?g|resolution|height|width", name.lower()) is not None
 
 
+def sides_of_image(name: str, value: object) -> tuple[int, int] | None:
+    """Height and width of an image, where what is called so is two whole numbers."""
+    if not (is_extent(name) and is_surely_of_image(name) and isinstance(value, list | tuple) and len(value) == 2):
+        return None
+    high, wide = value
+    return (high, wide) if type(high) is int and type(wide) is int and min(high, wide) > 1 else None
+
+
 def is_surely_of_image(name: str) -> bool:
     """The same, where the name leaves no doubt: a width may be anything's."""
     return re.search(r"im(a)?g|resolution", name.lower()) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,14 +43,15 @@ class Parameter:
 class CallPlan:
     """All arguments of a callable. `image_sizes` and `lengths` are numbers of the model that sizes may have to be.
 
-    `batches` are those that it calls a batch's size, `widths` all that it keeps. `ranks` are how many dimensions single
-    arguments may have, where the model says so. `literally` excludes what the text of the code denies.
-    `parts` are the names of its own modules: an argument of that name is not what is to be called.
-    `open_ended` says that there may be any number of arguments more.
+    `image_sides` are heights with widths that it says of its images, `batches` are those that it calls a batch's size,
+    `widths` all that it keeps. `ranks` are how many dimensions single arguments may have, where the model says so.
+    `literally` excludes what the text of the code denies. `parts` are the names of its own modules: an argument of that
+    name is not what is to be called. `open_ended` says that there may be any number of arguments more.
     """
 
     parameters: list[Parameter]
     image_sizes: tuple[int, ...] = ()
+    image_sides: tuple[tuple[int, int], ...] = ()
     lengths: tuple[int, ...] = ()
     batches: tuple[int, ...] = ()
     widths: tuple[int, ...] = ()
@@ -67,7 +69,7 @@ class CallPlan:
         """Whether a call has no tensor of a rank that the model excludes, and no image of a size that nobody means."""
         if self.literally and self.denied(guess) is not None:
             return False
-        sizes, largest = guess.size_of(), max((_LARGEST_IMAGE, *self.image_sizes))
+        sizes, largest = guess.size_of(), max((_LARGEST_IMAGE, *self.image_sizes, *itertools.chain(*self.image_sides)))
         shapes = (spec.shape(sizes) for _, spec in guess.tensors() if len(spec.dims) > 3)
         if any(max(shape[-2:]) > largest for shape in shapes):
             return False
