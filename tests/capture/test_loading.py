@@ -101,6 +101,14 @@ def test_a_package_in_a_namespace_package_may_have_a_module_of_its_name(tmp_path
     assert run(tmp_path / "libs/net/modules/net.py", text, tmp_path, "x") == ("net.modules.net", 7)
 
 
+def test_a_namespace_package_may_have_packages_one_of_which_has_its_name(tmp_path: Path) -> None:
+    text = "from depth.models.core import WIDTH\nx = (__name__, WIDTH)"
+    write(tmp_path, {"depth/models/__init__.py": "", "depth/models/depth/__init__.py": "from .net import x"})
+    write(tmp_path, {"depth/models/core.py": "WIDTH = 7", "depth/models/depth/net.py": text})
+    for root in (tmp_path, tmp_path / "depth"):
+        assert run(tmp_path / "depth/models/depth/net.py", text, root, "x") == ("depth.models.depth.net", 7)
+
+
 def test_imports_start_in_every_folder_of_the_project_around_the_file(tmp_path: Path) -> None:
     write(tmp_path, {"part/common/sizes.py": "WIDTH = 7", "part/models/net.py": "", "sizes.py": "WIDTH = 3"})
     path = tmp_path / "part/models/net.py"

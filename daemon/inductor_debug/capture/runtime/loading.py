@@ -436,21 +436,23 @@ def _in_a_circle(error: ImportError | AttributeError) -> str | None:
 def _namespace_root(folder: str, text: str) -> str | None:
     """The folder that holds the namespace package (PEP 420) of a file in `folder`: the file imports others of it.
 
+    It may have packages in it. A project's folder is often called as the package in it, which is the one that is meant.
     Relative imports say how many packages there are at least.
     """
-    packages = sum(1 for _ in itertools.takewhile(_is_package, (folder, *_around(folder))))
+    folders = (folder, *_around(folder))
+    packages = sum(1 for _ in itertools.takewhile(_is_package, folders))
     if "from ." in text and (steps := _relative(text)) > packages:
         return next(itertools.islice(_around(folder), steps - 1, None), None)
-    if packages:
-        return None
-    around = list(itertools.takewhile(lambda each: not _is_package(each), (folder, *_around(folder))))
+    outermost = os.path.basename(folders[packages - 1]) if packages else ""
+    around = list(itertools.takewhile(lambda each: not _is_package(each), folders[packages:]))
     # Most texts name no folder around them, and need not be searched.
     mentioned = [each for each in around if (name := os.path.basename(each)) and f"{name}." in text]
     names = [module.split(".") for module, _ in imports_of(text)] if mentioned else []
     for package in mentioned:
         for first, *rest in names:
             place = os.path.join(package, *rest)
-            if rest and first == os.path.basename(package) and (os.path.isfile(f"{place}.py") or os.path.isdir(place)):
+            named = rest and first == os.path.basename(package) and first != outermost
+            if named and (os.path.isfile(f"{place}.py") or os.path.isdir(place)):
                 return os.path.dirname(package)
     return None
 
