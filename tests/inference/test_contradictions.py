@@ -131,3 +131,22 @@ def test_what_the_model_calls_a_length_is_declared_and_one_row_stands_for_any(
     guess = Guess((SpecArgument("x", TensorSpec(shape)),), (("B", 2),))
     assert trials.run(guess).error is None
     assert [remark.rule for remark in coincidences(trials, Found(guess, frozenset("B"), guess), given)] == rules
+
+
+class Grouped(nn.Module):
+    """Takes the parts of examples for examples: without parts it runs on a single one that two halves make."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.layer = nn.Conv2d(width, width, 3, padding=1)
+
+    def forward(self, g: torch.Tensor) -> Any:
+        """Each part by itself."""
+        return self.layer(g.flatten(0, 1)).view(*g.shape[:2], *g.shape[2:])
+
+
+def test_a_batch_that_runs_with_one_size_for_want_of_a_dimension_is_told_of_nobody() -> None:
+    trials = Trials(lambda: Grouped(48))
+    guess = Guess((SpecArgument("g", TensorSpec(("B", 24, 40, 40))),), (("B", 2),))
+    assert trials.run(guess).error is None
+    assert coincidences(trials, Found(guess, frozenset(), guess), {}) == []

@@ -32,6 +32,8 @@ _OF_INDICES = ("B", "T")
 _ROWS = ("B", "N")
 """What the first dimension of several examples, or of a graph's nodes, is called."""
 _FACTORS = (3, 5, 7, 11)
+_PARTS = 3
+"""How many parts an example has where it is tried with some."""
 _LAYERS = (
     "RNN",
     "GRU",
@@ -107,11 +109,26 @@ def coincidences(
         for refused in (together, alone):
             sources = _sources(fixed, found.guess, plan) if refused == together else frozenset((fixed.number,))
             because = _chance(trials, refused, fixed, others[0], sources, by_itself=refused == alone)
-            if because and not _is_anothers(trials, refused[0], fixed, found.guess):
+            if because and not (_is_anothers(trials, refused[0], fixed, found.guess) or _groups(trials, found, fixed)):
                 said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
                 result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
                 break
     return list(result.values())
+
+
+def _groups(trials: Trials, found: Found, fixed: _Fixed) -> bool:
+    """Whether what runs has a dimension too few: with one more its first two become one, of examples and their parts.
+
+    Where a convolution took what was given for a single example, the channels were divided among the examples.
+    """
+    if not fixed.is_batch or len(fixed.spec.dims) < 2:
+        return False
+    channels = fixed.spec.shape(found.guess.size_of())[1]
+    for number in (fixed.size * channels, channels):
+        more = replace(fixed.spec, dims=(_BATCH, _PARTS, number, *fixed.spec.dims[2:]))
+        if trials.run(replaced(found.guess, fixed.argument, fixed.spec, more)).error is None:
+            return True
+    return False
 
 
 def _are_of_one_batch(guess: Guess) -> bool:
