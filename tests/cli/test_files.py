@@ -14,7 +14,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (
         "b.py", "a.py", "notes.txt", ".hidden.py", "pkg/z.py", "pkg/deep/y.py", ".git/hook.py", ".venv/x.py",
         "node_modules/n.py", "pkg/__pycache__/c.py", "env/pyvenv.cfg", "env/lib/m.py", "lib/site-packages/s.py",
-        "with space/ü.py",
+        "with space/ü.py", "build/lib/b.py", "build/lib.linux-x86_64-3.10/b.py",
     ):  # fmt: skip
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

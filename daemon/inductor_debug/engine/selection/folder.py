@@ -1,13 +1,15 @@
 """Which Python files a folder offers, and which of them are worth running.
 
-Hidden folders, other people's code (`site-packages`, virtual environments, `node_modules`) and what the configuration
-excludes are left out; symbolic links to folders are not followed. `choose` asks `selection` about each file, one at a
-time, so that whoever has other things to do meanwhile can. Nothing is imported or executed.
+Hidden folders, other people's code (`site-packages`, virtual environments, `node_modules`), copies that a build made
+(`build/lib`) and what the configuration excludes are left out; symbolic links to folders are not followed. `choose`
+asks `selection` about each file, one at a time, so that whoever has other things to do meanwhile can. Nothing is
+imported or executed.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -15,6 +17,8 @@ from inductor_debug.engine.selection.selection import Selector, Skip
 from inductor_debug.engine.settings.settings import Settings
 
 _FOREIGN = frozenset({"site-packages", "dist-packages", "node_modules", "__pycache__", "venv"})
+_BUILT = re.compile(r"lib|(?:lib|temp|bdist)\..+")
+"""In a folder `build`: what setuptools copies there, `lib.linux-x86_64-cpython-311`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ def _names_of_python(folder: str, names: Iterable[str]) -> Iterator[str]:
 
 def _may_hold_models(path: str, name: str, excluded: Callable[[str], bool]) -> bool:
     if name.startswith(".") or name in _FOREIGN:
+        return False
+    if _BUILT.fullmatch(name) and os.path.basename(os.path.dirname(path)) == "build":
         return False
     if os.path.exists(os.path.join(path, "pyvenv.cfg")):
         return False
