@@ -570,6 +570,13 @@ HEALTHY = {
             corners = torch.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], dim=-1)
             return torch.gather(corners, 1, chosen.unsqueeze(-1).repeat(1, 1, 4))
     """,
+    "the kind of a layer is a word that its caller has": """
+        def __init__(self, width, kind):
+            super().__init__()
+            self.layer = getattr(nn, kind.upper())(width, width)
+        def forward(self, x):
+            return self.layer(x)[0]
+    """,
     "the features of edges need not be given, and the layer was made for them": """
         def __init__(self, width=32, of_edges=1):
             super().__init__()

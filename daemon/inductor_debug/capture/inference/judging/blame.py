@@ -216,12 +216,22 @@ def _is_missing(
         return bool(difflib.get_close_matches(name, dir(torch.Tensor), n=1, cutoff=_ALIKE))
     if isinstance(owner, ModuleType | type):
         own = not is_installed(foreign.file_of(owner) or "") if isinstance(owner, ModuleType) else True
+        if invented and not _is_written(error, name):
+            return False  # `getattr(nn, kind)` asks for what was made up
         return not is_among(name, names.attributes.from_outside.others) and not (own and name in names.later)
     if not plain or invented:
         return False
     return type(owner) in (tuple, list, dict, torch.Size, FunctionType) or (
         type(owner) in (int, float, bool) and is_computed(error)
     )
+
+
+def _is_written(error: BaseException, name: str) -> bool:
+    """Whether the user's statement that raised has an attribute of that name in so many words."""
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
+    nodes = ast.walk(statement) if statement is not None else iter(())
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in nodes)
 
 
 def _is_torchs(error: BaseException) -> bool:
