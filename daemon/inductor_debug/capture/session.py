@@ -65,7 +65,7 @@ from inductor_debug.capture.runtime.torch_logs import ask_for, kept_log
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
 from inductor_debug.capture.stage_runners import HEAVY, runner_of
 from inductor_debug.capture.stages.aot_lowering import decomposing
-from inductor_debug.capture.stages.native_run import not_followed, runs_natively
+from inductor_debug.capture.stages.native_run import not_followed, runs_natively, without_errors
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
 from inductor_debug.capture.target_progress import TargetProgress, file_status, stages_of
 from inductor_debug.capture.targets.building import BuildError
@@ -373,8 +373,7 @@ class _Session:
                 outcome, findings = again, merged(more, findings)
                 notes += [*valued.notes, *again.report.notes]
         if outcome.unsure and self._runs_natively(stage, item, load):
-            outcome = not_followed(outcome)
-            findings = [one for one in findings if one.rule != "capture-error"]
+            outcome, findings = not_followed(outcome), without_errors(findings)
             self._saw.runs[-1] = replace(self._saw.runs[-1], found=outcome.findings)
         report = replace(outcome.report, notes=list(dict.fromkeys(notes + self._new_device_notes())))
         return replace(outcome, report=report, findings=findings)

@@ -58,6 +58,13 @@ def statement_at(frame: FrameType, line: int) -> ast.AST | None:
     return found
 
 
+def raised_by(error: BaseException) -> tuple[FrameType, ast.AST] | None:
+    """The user's innermost frame through which an exception came, and its statement; None where either is not known."""
+    frame, line = last_frame(error)
+    statement = statement_at(frame, line) if frame is not None else None
+    return None if frame is None or statement is None else (frame, statement)
+
+
 def value_of(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
     """Whether a name or an attribute has a value that can be had without running code, and the value."""
     if isinstance(node, ast.Name):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -84,7 +84,9 @@ class GraphRunner:
         self, graph_module: GraphModule, callers: Callable[[Any], tuple[Frame, ...]]
     ) -> Callable[..., tuple[Any, ...]]:
         """The compiled form of `graph_module`; `callers` reads the user's frames above a call of it."""
-        examples, mode = _symbolic_examples(graph_module), _fake_mode(graph_module)
+        examples = _symbolic_examples(graph_module)
+        # That of what the graph makes: one that is given numbers alone has no other.
+        mode = _fake_mode(node.meta.get("example_value") for node in graph_module.graph.nodes)
 
         def run(*args: Any) -> tuple[Any, ...]:
             self._attribution.callers = callers(sys._getframe(1))
@@ -187,7 +189,7 @@ class GraphRunner:
         examples = [node.meta.get("example_value") for node in body.graph.nodes if node.op == "placeholder"]
         fitting = operands[len(operands) - len(examples) :] if len(operands) >= len(examples) else []
         inputs = fitting if _same_shapes(fitting, examples) else examples
-        mode = next((example.fake_mode for example in inputs if isinstance(example, FakeTensor)), None)
+        mode = _fake_mode(inputs)
         try:
             with mode or contextlib.nullcontext():
                 self.run(body, inputs)
@@ -228,9 +230,8 @@ def _symbolic_examples(graph_module: GraphModule) -> list[Any] | None:
     return examples
 
 
-def _fake_mode(graph_module: GraphModule) -> FakeTensorMode | None:
-    """The mode that Dynamo traced a graph under: a graph that is given numbers alone has it of what it makes."""
-    values = (node.meta.get("example_value") for node in graph_module.graph.nodes)
+def _fake_mode(values: Iterable[Any]) -> FakeTensorMode | None:
+    """The mode of the first of some values that is a fake tensor."""
     return next((value.fake_mode for value in values if isinstance(value, FakeTensor)), None)
 
 

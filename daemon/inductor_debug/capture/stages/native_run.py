@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
-from inductor_debug_schema import Location, Shortfall, Stage, StageState
+from inductor_debug_schema import Finding, Location, Shortfall, Stage, StageState
 from torch.utils import _pytree as pytree
 
 from inductor_debug.capture.running.stage_results import StageOutcome
@@ -44,4 +44,9 @@ def not_followed(outcome: StageOutcome) -> StageOutcome:
     """The outcome of a stage that failed where torch.compile does not: nothing of it is the user's error."""
     place = next((Location(one.path, one.range) for one in outcome.findings if one.rule == _RULE), None)
     report = replace(outcome.report, state=StageState.SKIPPED, shortfall=Shortfall.NOT_FOLLOWED, at=place)
-    return replace(outcome, report=report, findings=[one for one in outcome.findings if one.rule != _RULE])
+    return replace(outcome, report=report, findings=without_errors(outcome.findings))
+
+
+def without_errors(findings: list[Finding]) -> list[Finding]:
+    """The findings of a stage but for what it raised."""
+    return [one for one in findings if one.rule != _RULE]

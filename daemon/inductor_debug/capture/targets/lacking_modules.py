@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from inductor_debug.capture.failures.failed_statement import last_frame, statement_at
+from inductor_debug.capture.failures.failed_statement import last_frame, raised_by
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.import_roots import has_module
 
@@ -26,8 +26,8 @@ def lacking_module(error: ImportError) -> str:
     if isinstance(error, ModuleNotFoundError):
         return name
     package = foreign.text_attribute(error, "path")
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
+    raised_at = raised_by(error)
+    statement = raised_at[1] if raised_at is not None else None
     if not isinstance(statement, ast.ImportFrom) or os.path.basename(package) != "__init__.py":
         return ""
     said = _words_of(package)

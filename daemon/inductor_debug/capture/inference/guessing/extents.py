@@ -21,7 +21,12 @@ _MOST_PARTS = 40
 _OF_INPUT = re.compile(r"(n_?|num_)?(in|input)_?(channels?|features?|dims?|size|planes|width)", re.IGNORECASE)
 
 
-def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tuple[int, ...]) -> CallPlan:
+def sized_plan(
+    parameters: list[Parameter],
+    owner: nn.Module | None,
+    hints: tuple[int, ...],
+    image_sides: tuple[tuple[int, int], ...] = (),
+) -> CallPlan:
     """A plan for these arguments, with the sizes that numbers of the model and of its constructor tell."""
     told = list(_numbers(owner))
     own = [number for _, number in told]
@@ -32,9 +37,9 @@ def sized_plan(parameters: list[Parameter], owner: nn.Module | None, hints: tupl
     kept = {name: value for name, value in getattr(owner, "__dict__", {}).items() if type(value) is int and value > 0}
     batches = tuple(dict.fromkeys(value for name, value in kept.items() if argument_names.is_batch(name)))
     parts = frozenset(name for name, _ in owner.named_children()) if owner is not None else frozenset[str]()
-    sides = (argument_names.sides_of_image(name, value) for name, value in getattr(owner, "__dict__", {}).items())
-    given = tuple(filter(None, sides))
-    return CallPlan(parameters, images, given, numbers, batches, tuple(dict.fromkeys(kept.values())), parts=parts)
+    held = (argument_names.sides_of_image(name, value) for name, value in getattr(owner, "__dict__", {}).items())
+    sides = tuple(dict.fromkeys((*image_sides, *filter(None, held))))
+    return CallPlan(parameters, images, sides, numbers, batches, tuple(dict.fromkeys(kept.values())), parts=parts)
 
 
 def says_image_size(owner: nn.Module) -> bool:

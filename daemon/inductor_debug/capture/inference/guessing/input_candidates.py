@@ -78,8 +78,8 @@ def plan_for(
     parameters, open_ended = _parameters(subject.forward if owner is not None else subject, owner, given or {})
     if not any(item.required for item in parameters) and parameters:
         _require_one(parameters)
-    plan = sized_plan(parameters, owner, hints)
-    plan.open_ended, plan.image_sides = open_ended, tuple(dict.fromkeys((*image_sides, *plan.image_sides)))
+    plan = sized_plan(parameters, owner, hints, image_sides)
+    plan.open_ended = open_ended
     return plan
 
 

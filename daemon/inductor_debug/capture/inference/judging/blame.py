@@ -23,7 +23,7 @@ from torch import nn
 from inductor_debug.capture.failures.attributes.known import Attributes
 from inductor_debug.capture.failures.attributes.missing import known_elsewhere
 from inductor_debug.capture.failures.attributes.setting import is_among
-from inductor_debug.capture.failures.failed_statement import last_frame, statement_at
+from inductor_debug.capture.failures.failed_statement import last_frame, raised_by
 from inductor_debug.capture.failures.fractional_sizes import refused_division
 from inductor_debug.capture.failures.misspellings import asked_of_module
 from inductor_debug.capture.inference.construction.project_files import converts_elsewhere
@@ -129,9 +129,7 @@ def is_evident(
 
 def _is_spread(error: BaseException) -> bool:
     """Whether a call is given what something is unpacked into: how many that are, its inputs decide."""
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
-    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement is not None else []
+    calls = [node for node in _nodes(error) if isinstance(node, ast.Call)]
     named = any(item.arg is None for call in calls for item in call.keywords)
     return named or any(isinstance(item, ast.Starred) for call in calls for item in call.args)
 
@@ -228,10 +226,13 @@ def _is_missing(
 
 def _is_written(error: BaseException, name: str) -> bool:
     """Whether the user's statement that raised has an attribute of that name in so many words."""
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
-    nodes = ast.walk(statement) if statement is not None else iter(())
-    return any(isinstance(node, ast.Attribute) and node.attr == name for node in nodes)
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in _nodes(error))
+
+
+def _nodes(error: BaseException) -> Iterator[ast.AST]:
+    """What the user's statement that raised is made of."""
+    raised_at = raised_by(error)
+    return ast.walk(raised_at[1]) if raised_at is not None else iter(())
 
 
 def _is_torchs(error: BaseException) -> bool:

@@ -16,7 +16,14 @@ from typing import Any
 
 import torch
 
-from inductor_debug.capture.failures.failed_statement import blocks_at, is_users, last_frame, statement_at, value_of
+from inductor_debug.capture.failures.failed_statement import (
+    blocks_at,
+    is_users,
+    last_frame,
+    raised_by,
+    statement_at,
+    value_of,
+)
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.specs.specs import Guess, ObjectSpec, Spec, TensorSpec
 
@@ -77,10 +84,9 @@ def misses_a_value(error: BaseException) -> bool:
     """Whether the statement that Python or torch refused reads a local name that is None where a value is wanted."""
     if not isinstance(error, AttributeError | TypeError) or not Raised.by(error).done_with_none:
         return False
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
-    if frame is None or statement is None:
+    if (raised_at := raised_by(error)) is None:
         return False
+    frame, statement = raised_at
     names = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
     return any(name in frame.f_locals and frame.f_locals[name] is None for name in names)
 
@@ -90,10 +96,9 @@ def is_computed(error: AttributeError) -> bool:
 
     What one function of the user's hands to another was computed, too.
     """
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
-    if frame is None or statement is None:
+    if (raised_at := raised_by(error)) is None:
         return False
+    frame, statement = raised_at
     code = frame.f_code
     arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if _is_called_by_users(error, frame):

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from inductor_debug.capture.failures.failed_statement import blocks_at, last_frame, statement_at
+from inductor_debug.capture.failures.failed_statement import blocks_at, last_frame, raised_by
 from inductor_debug.capture.runtime import foreign
 
 _UNBOUND = re.compile(r"local variable '(\w+)'")
@@ -43,10 +43,9 @@ def misfits_own_method(error: BaseException) -> bool:
     What the object is made of does not matter then. Python names the method in its words alone.
     """
     named = _METHOD.match(str(error)) if isinstance(error, TypeError) else None
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
-    if named is None or frame is None or statement is None:
+    if named is None or (raised_at := raised_by(error)) is None:
         return False
+    frame, statement = raised_at
     itself = next(iter(frame.f_code.co_varnames), "")
     owners = {kind.__name__ for kind in type(frame.f_locals.get(itself)).__mro__ if named[2] in vars(kind)}
     called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
@@ -65,10 +64,9 @@ def misfits_named_function(error: BaseException) -> bool:
     What the call's arguments are does not matter then.
     """
     named = _FUNCTION.match(str(error)) if isinstance(error, TypeError) else None
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
-    if named is None or frame is None or statement is None:
+    if named is None or (raised_at := raised_by(error)) is None:
         return False
+    frame, statement = raised_at
     called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
     functions = (_of_module(name, frame.f_globals) for name in called if _root(name) not in frame.f_locals)
     return any(isinstance(found, FunctionType) and found.__name__ == named[1] for found in functions)
@@ -80,10 +78,9 @@ def gives_a_tensor_to_torch(error: BaseException) -> bool:
     `weight.repeat(batch, 1)` is told in the same words as a call with too many arguments.
     """
     named = _FUNCTION.match(str(error)) if isinstance(error, TypeError) else None
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
-    if named is None or frame is None or statement is None or not hasattr(torch.Tensor, named[1]):
+    if named is None or not hasattr(torch.Tensor, named[1]) or (raised_at := raised_by(error)) is None:
         return False
+    frame, statement = raised_at
     calls = [
         node
         for node in ast.walk(statement)
@@ -115,10 +112,9 @@ def calls_instead_of_own(error: BaseException) -> bool:
     """Whether the statement that raised calls a tensor whose name is that of a module of the object."""
     if not isinstance(error, TypeError):
         return False
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
-    if frame is None or statement is None:
+    if (raised_at := raised_by(error)) is None:
         return False
+    frame, statement = raised_at
     own = frame.f_locals.get(next(iter(frame.f_code.co_varnames), ""))
     members = foreign.members_of(own) if isinstance(own, nn.Module) else {}
     called = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))

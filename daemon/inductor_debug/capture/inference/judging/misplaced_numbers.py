@@ -10,7 +10,7 @@ from types import ModuleType
 
 import torch
 
-from inductor_debug.capture.failures.failed_statement import last_frame, statement_at, value_of
+from inductor_debug.capture.failures.failed_statement import raised_by, value_of
 
 _OF_TENSORS = ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tensor]]")
 
@@ -19,10 +19,9 @@ def misplaced_number(error: BaseException) -> bool:
     """Whether the user's statement that raised gives a function or a method a number where it takes tensors alone."""
     if not isinstance(error, TypeError | AttributeError):
         return False
-    frame, line = last_frame(error)
-    statement = statement_at(frame, line) if frame is not None else None
-    if frame is None or statement is None:
+    if (raised_at := raised_by(error)) is None:
         return False
+    frame, statement = raised_at
     for call in ast.walk(statement):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             known, owner = value_of(call.func.value, frame)
