@@ -61,12 +61,14 @@ export type AcceleratorKind = "built-in" | "installed" | "file";
  * `inductorDebug.accelerators`: what can be chosen where `interpreter` runs the models.
  *
  * `backends` are the names that a comparison may be offered with: torch.compile's own, the usual one first, and the
- * accelerators of which numbers can be had.
+ * accelerators of which numbers can be had. `chosen` is the one that the file of the request is checked for, however
+ * the setting is written: a name, "none", or a profile's path.
  */
 export interface AcceleratorList {
   readonly interpreter: string;
   readonly accelerators: readonly AcceleratorEntry[];
   readonly backends: readonly string[];
+  readonly chosen?: string;
 }
 
 /**

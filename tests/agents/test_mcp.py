@@ -124,7 +124,7 @@ async def test_an_agent_surveys_a_folder_and_nothing_that_links_lead_to(project:
     (project.parent / "secret.py").write_text(MODEL, encoding="utf-8")
     (models / "linked.py").symlink_to(project.parent / "secret.py")
     async with client_of(project) as client:
-        found = await asked(client, "survey", paths=["models", "models/away.py"], accelerators=["mock"])
+        found = await asked(client, "survey", paths=["models", "models/away.py"], accelerators=["Mock"])
         by_name = {row["name"]: row for row in found["rows"]}
         assert set(by_name) == {
             "models/clean.py",

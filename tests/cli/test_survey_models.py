@@ -44,7 +44,7 @@ def test_a_row_has_what_the_model_costs_and_what_each_accelerator_makes_of_it(
     project: Path, write: Callable[[str, str], Path]
 ) -> None:
     write("model.py", MODEL)
-    assert main(["survey", "model.py", "--accelerators", "none,spyre,h100", "-q", "--no-page"]) == 1
+    assert main(["survey", "model.py", "--accelerators", "none,Spyre,NVIDIA H100 SXM", "-q", "--no-page"]) == 1
     (row,) = rows(project, "model")
     assert (row["target"], row["checked"], row["graphs"], row["breaks"]) == ("Net", "yes", 2, 1)
     assert (row["parameters"], row["parameter_bytes"]) == (17 * 64 + 64, 4 * (17 * 64 + 64))

@@ -229,6 +229,26 @@ def test_a_broken_profile_is_blamed_itself(tmp_path: Path) -> None:
     assert (error.path, error.key, error.line) == (str(tmp_path / "mine.toml"), "rank.maximun", 4)
 
 
+NAMED = [
+    pytest.param({"command_line": {"accelerator": "RTX 4090"}}, id="command line"),
+    pytest.param({"editor": {"accelerator": "NVIDIA GeForce RTX 4090"}}, id="editor"),
+    pytest.param({"toml": '[tool.inductor-debug]\naccelerator = "rtx4090"\n'}, id="pyproject.toml"),
+]
+
+
+@pytest.mark.parametrize("rungs", NAMED)
+def test_a_card_is_named_as_people_name_it_on_every_rung(tmp_path: Path, rungs: dict[str, Any]) -> None:
+    settings = resolve(tmp_path, rungs.pop("toml", ""), **rungs)
+    assert (settings.accelerator, settings.profile["name"]) == ("rtx-4090", "rtx-4090")
+
+
+def test_a_name_that_several_cards_have_is_blamed_where_it_stands(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        resolve(tmp_path, '[tool.inductor-debug]\naccelerator = "A100"\n')
+    assert "'A100' may be a100-40gb or a100-80gb" in str(caught.value)
+    assert (caught.value.path, caught.value.line) == (str(tmp_path / "pyproject.toml"), 1)
+
+
 ELSEWHERE = [
     pytest.param({"environ": {"MOCK_STRICT": "yes"}}, "environment: MOCK_STRICT: must be 1 or 0", id="flag"),
     pytest.param({"environ": {"MOCK_ALIGNMENT": "x"}}, "environment: MOCK_ALIGNMENT:", id="number"),

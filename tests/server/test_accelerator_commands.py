@@ -88,7 +88,7 @@ async def test_installed_adapters_are_offered_and_hovers_know_their_layouts(
     path.write_text(text)
     (project / "pyproject.toml").touch()
     client = await serve("--cache-folder", str(tmp_path / "cache"))
-    chosen = {"accelerator": "tinychip", "interpreter": interpreter, "stages": ["preview"]}
+    chosen = {"accelerator": "TinyChip", "interpreter": interpreter, "stages": ["preview"]}
     await client.initialize(processId=os.getpid(), initializationOptions=chosen)
 
     params = {"command": "inductorDebug.accelerators", "arguments": [{"uri": path.as_uri()}]}
@@ -96,6 +96,7 @@ async def test_installed_adapters_are_offered_and_hovers_know_their_layouts(
     offered = {entry["name"] for entry in listed["accelerators"] if not entry["gpu"]}
     assert offered == {"mock", "spyre", "tinychip", "tinychip2"}
     assert listed["interpreter"] == interpreter
+    assert listed["chosen"] == "tinychip", "the setting is written as people write it"
 
     document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": text}
     client.notify("textDocument/didOpen", {"textDocument": document})

@@ -141,8 +141,11 @@ _MERGED = (
 
 
 def _merged(base: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
-    """`document` on top of `base`: tables key by key, operator limits one after the other, anything else replaced."""
-    merged = {**base, **document}
+    """`document` on top of `base`: tables key by key, operator limits one after the other, anything else replaced.
+
+    What the base is called besides stays its own.
+    """
+    merged = {**{key: value for key, value in base.items() if key != "called"}, **document}
     for key in _MERGED:
         if isinstance(base.get(key), dict) and isinstance(document.get(key), dict):
             merged[key] = {**base[key], **document[key]}
@@ -192,9 +195,8 @@ def _variable(environ: Mapping[str, str], name: str, minimum: int) -> int | None
 
 
 _KEYS = (
-    "schema", "name", "title", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks", "speed",
-    "arithmetic", "execution", "backends", "gpu", "read_in", "sources", "operators",
-    "allow",
+    "schema", "name", "title", "called", "extends", "dtypes", "alignment", "layout", "memory", "rank", "sticks",
+    "speed", "arithmetic", "execution", "backends", "gpu", "read_in", "sources", "operators", "allow",
 )  # fmt: skip
 
 
@@ -215,6 +217,7 @@ def read_profile(document: dict[str, Any]) -> Profile:
     if not table.text("name"):
         raise table.error("name", "is missing")
     table.text("extends")
+    table.strings("called")
     dtypes = read_dtypes(table)
     profile = Profile(
         name=table.text("name"),

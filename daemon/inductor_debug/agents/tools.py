@@ -130,8 +130,8 @@ class AgentTools:
             models = models_below(paths, self._folders, settings)
             if not models:
                 raise OrderFailedError(f"no models were found in {', '.join(paths)}")
-            for name in chosen:
-                settings.for_accelerator(models[0].paths[0], name, folder=self._folders.first)
+            first = models[0].paths[0]
+            chosen = tuple(settings.name_of(first, name, folder=self._folders.first) for name in chosen)
 
             def settings_like(path: str, accelerator: str) -> Settings:
                 return settings.for_accelerator(path, accelerator, folder=self._folders.first)

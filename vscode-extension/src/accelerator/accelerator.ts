@@ -6,7 +6,7 @@
 import { basename } from "node:path";
 import * as vscode from "vscode";
 
-import type { AcceleratorEntry } from "../../../shared_schema/generated/wire.js";
+import type { AcceleratorEntry, AcceleratorList } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../services/context.js";
 import { USE_ACCELERATOR } from "../pages/reportHtml.js";
 import { SECTION, targetFor } from "../common/settings.js";
@@ -51,8 +51,12 @@ async function choose(context: Context): Promise<void> {
 
 /** All that can be chosen by name where models run; nothing while the daemon does not run. */
 export async function accelerators(context: Context): Promise<readonly AcceleratorEntry[]> {
+  return (await listed(context))?.accelerators ?? [];
+}
+
+async function listed(context: Context): Promise<AcceleratorList | undefined> {
   const open = vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri;
-  return (await context.session.execute("inductorDebug.accelerators", { uri: open?.toString() ?? null }))?.accelerators ?? [];
+  return (await context.session.execute("inductorDebug.accelerators", { uri: open?.toString() ?? null })) ?? undefined;
 }
 
 /** What a list says of an accelerator: its title, the package that it came with, and what of it does not work. */
@@ -63,7 +67,9 @@ export function described({ name, title, distribution, version, problem }: Accel
 }
 
 async function choices(context: Context, current: string): Promise<Choice[]> {
-  const known = (await accelerators(context)).map((entry): Choice => ({ ...described(entry), value: entry.name, ...mark(current === entry.name) }));
+  const list = await listed(context);
+  // The setting may name a card as people do, so the daemon says which one that is.
+  const known = (list?.accelerators ?? []).map((entry): Choice => ({ ...described(entry), value: entry.name, ...mark(current !== "" && list?.chosen === entry.name) }));
   return [
     { label: titleOfNone(), description: t("what is true for everyone who compiles"), value: NO_ACCELERATOR, ...mark(current === NO_ACCELERATOR) },
     ...known,

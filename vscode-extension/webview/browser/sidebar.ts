@@ -68,13 +68,14 @@ export class Sidebar {
   }
 
   private async offer(name: string): Promise<void> {
-    const { accelerators: entries, backends } = await this.daemon.perform("accelerators", {}).answer.catch(() => ({ accelerators: [], backends: [] }));
+    const { accelerators: entries, backends, chosen } = await this.daemon.perform("accelerators", {}).answer.catch(() => ({ accelerators: [], backends: [], chosen: "" }));
     this.backends.replaceChildren(...backends.map((one) => element("option", { value: one })));
     this.compared.placeholder = backends[0] ?? "";
-    const others = name === "" || name === NO_ACCELERATOR || entries.some((one) => one.name === name) ? [] : [element("option", { value: name }, name)];
+    const entry = entries.find((one) => one.name === name) ?? entries.find((one) => one.name === chosen);
+    const others = name === "" || name === NO_ACCELERATOR || entry ? [] : [element("option", { value: name }, name)];
     const options = entries.map((one) => element("option", { value: one.name }, one.name));
     this.choice.replaceChildren(element("option", { value: "" }, t("as the project says")), element("option", { value: NO_ACCELERATOR }, t("none")), ...others, ...options);
-    this.choice.value = name;
+    this.choice.value = name === "" || name === NO_ACCELERATOR ? name : (entry?.name ?? name);
   }
 
   private changed(uri: string): void {

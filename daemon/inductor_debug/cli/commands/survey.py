@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -230,8 +231,8 @@ def _surveyed(arguments: argparse.Namespace) -> Path:
     models = narrowed(_models(arguments, settings), arguments.filter, arguments.limit)
     if not models:
         raise CommandError("no models" + (f" fit --filter {arguments.filter}" if arguments.filter else " were found"))
-    for name in options.accelerators:
-        settings.for_accelerator(models[0].paths[0], name, folder=os.getcwd())
+    chosen = (settings.name_of(models[0].paths[0], said, folder=os.getcwd()) for said in options.accelerators)
+    options = replace(options, accelerators=tuple(dict.fromkeys(chosen)))
     name = arguments.name or _name(arguments)
     named = [path for model in models for path in model.paths]
     place = cluster_of(arguments, settings, named, options, settings_like(settings))

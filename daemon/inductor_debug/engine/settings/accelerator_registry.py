@@ -30,7 +30,8 @@ from inductor_debug.accelerators.profile import (
     load_document,
     read_profile,
 )
-from inductor_debug.accelerators.suggestions import unknown
+from inductor_debug.accelerators.spelling import Called, meant
+from inductor_debug.accelerators.suggestions import nearest
 from inductor_debug.engine.pool.asking_interpreters import DescribingError, ask_interpreter
 
 _PAGE = """\
@@ -96,26 +97,45 @@ class Accelerators:
         self._names: dict[str, _Names] = {}
         self._known: dict[tuple[str, str], _Known] = {}
 
+    def meant(self, said: str, interpreter: str) -> str:
+        """The name of the accelerator that somebody wrote in words of their own; a path stays as it is.
+
+        Raises:
+            ProfileError: there is none that is called so, or there are several.
+            StillAskingError: nobody knows yet.
+        """
+        if said == NO_ACCELERATOR or is_path(said):
+            return said
+        known = [*self.names(interpreter), NO_ACCELERATOR]
+        if said in known:
+            return said
+        found = meant(said, [_called(name) for name in known])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ProfileError(f"{said!r} may be {' or '.join(found)}: say which")
+        near = nearest(said, known)
+        raise ProfileError(
+            f"unknown accelerator {said!r}{f'; did you mean {near!r}?' if near else ''} (there are "
+            f"{', '.join(known[:-1])}, or {NO_ACCELERATOR}; `cuda` and `rocm` are any GPU of NVIDIA's and AMD's; a "
+            "profile of your own is given by its path, `my-device.toml`)"
+        )
+
     def document(self, name_or_path: str, interpreter: str) -> dict[str, Any]:
         """The document of a built-in accelerator, an installed adapter, or a file.
 
         Raises:
-            ProfileError: there is none of that name, or its file is not one.
+            ProfileError: there is none that is called so, or there are several, or its file is not one.
             StillAskingError: nobody knows yet.
         """
-        if name_or_path == NO_ACCELERATOR or is_path(name_or_path):
-            return load_document(name_or_path)
+        name = self.meant(name_or_path, interpreter)
+        if name == NO_ACCELERATOR or is_path(name):
+            return load_document(name)
         installed = {entry.name: entry for entry in self._installed(interpreter)}
-        if name_or_path in installed:
-            built_in = load_document(name_or_path) if name_or_path in built_in_names() else None
-            return document_of(self._description(installed[name_or_path], interpreter), built_in)
-        if name_or_path in built_in_names():
-            return load_document(name_or_path)
-        known = sorted({*built_in_names(), *installed})
-        raise ProfileError(
-            f"{unknown(name_or_path, [*known, NO_ACCELERATOR], 'accelerator')} (there are {', '.join(known)}, or "
-            f"{NO_ACCELERATOR}; a profile of your own is given by its path, `my-device.toml`)"
-        )
+        if name not in installed:
+            return load_document(name)
+        built_in = load_document(name) if name in built_in_names() else None
+        return document_of(self._description(installed[name], interpreter), built_in)
 
     def of_machine(self, interpreter: str) -> dict[str, Any]:
         """The document of what is judged where nobody chose: the GPU that torch sees here, else no accelerator.
@@ -223,6 +243,15 @@ def is_path(accelerator: str) -> bool:
 def written(files: list[str]) -> list[float]:
     """When each file was last written; 0 where it is gone."""
     return [os.stat(path).st_mtime if os.path.exists(path) else 0.0 for path in files]
+
+
+def _called(name: str) -> Called:
+    if name not in built_in_names():
+        return Called(name)
+    document = load_document(name)
+    return Called(
+        name, document.get("title", ""), [*document.get("called", []), *document.get("gpu", {}).get("device_names", [])]
+    )
 
 
 def _built_in(name: str) -> AcceleratorEntry:

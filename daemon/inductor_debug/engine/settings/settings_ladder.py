@@ -141,8 +141,17 @@ class SettingsResolver:
         """
         settings = self(path)
         rung = SettingsRung("accelerators to compare", folder or settings.project_root)
-        name = _located(accelerator, rung.folder)
+        name = self._named(accelerator, rung, settings.interpreter)
         return dataclasses.replace(settings, accelerator=name, profile=self._profile(name, rung, settings.interpreter))
+
+    def name_of(self, path: str, accelerator: str, *, folder: str | None = None) -> str:
+        """What stands for an accelerator in tables: its name where somebody wrote it otherwise; a profile's path stays.
+
+        Raises:
+            ConfigurationError: as `for_accelerator`, which has the arguments as well.
+        """
+        settings = self.for_accelerator(path, accelerator, folder=folder)
+        return accelerator if is_path(accelerator) else settings.accelerator
 
     def _project_rung(self, path: str) -> SettingsRung | None:
         if self._config is not None:
@@ -162,7 +171,7 @@ class SettingsResolver:
         """The accelerator's name (or absolute path), its document, and the line that names it."""
         for rung in rungs:
             if "accelerator" in rung.values:
-                name = _located(rung.values["accelerator"], rung.folder)
+                name = self._named(rung.values["accelerator"], rung, interpreter)
                 return name, self._profile(name, rung, interpreter), rung.at("accelerator")
         if any(self._environ.get(key) for key in _ENVIRONMENT_KEYS):
             return "mock", self._profile("mock", SettingsRung("defaults", os.getcwd()), interpreter), None
@@ -171,6 +180,15 @@ class SettingsResolver:
         except StillAskingError:
             document = awaited_document(NO_ACCELERATOR)
         return str(document["name"]), document, None
+
+    def _named(self, said: str, rung: SettingsRung, interpreter: str) -> str:
+        """The name that stands everywhere for what a rung says; a profile's path made absolute."""
+        try:
+            return _located(self.accelerators.meant(said, interpreter), rung.folder)
+        except StillAskingError:
+            return said
+        except ProfileError as error:
+            raise _configuration_error(error, rung) from None
 
     def _profile(self, name: str, rung: SettingsRung, interpreter: str) -> dict[str, Any]:
         variables = {key: self._environ[key] for key in _ENVIRONMENT_PROFILE_KEYS if key in self._environ}

@@ -6,6 +6,7 @@ them all.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from inductor_debug_schema import AcceleratorComparison, AcceleratorList, AcceleratorsAnswer, FileReport, Location
@@ -26,9 +27,10 @@ async def accelerators(call: Call[AnyFileRequest]) -> AcceleratorList:
     path = file_of(call.request.uri) if call.request.uri is not None else ""
     try:
         registry, interpreter = call.server.configuration.accelerators_for(path)
+        listed = await call.server.configuration.known(lambda: registry.listed(interpreter))
+        return replace(listed, chosen=call.server.configuration.settings_for(path).accelerator)
     except ConfigurationError as error:
         raise RequestError(str(error), INVALID_PARAMS) from error
-    return await call.server.configuration.known(lambda: registry.listed(interpreter))
 
 
 async def compare_accelerators(call: Call[AcceleratorsRequest]) -> AcceleratorsAnswer:
