@@ -23,6 +23,7 @@ from inductor_debug_benchmarks import (
 )
 from inductor_debug_benchmarks.bugs import mutant_runs as bugs
 from inductor_debug_benchmarks.outcome import BenchmarkOutcome
+from inductor_debug_benchmarks.reuse import repeated_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,10 @@ BENCHMARKS = {
         lambda given: library_sweep.run(
             given.filter, given.limit, given.stages, given.jobs, given.resume, given.cluster
         ),
+    ),
+    "layers": Benchmark(
+        "whether equal layers that are traced once tell what full traces do, on architectures of transformers",
+        lambda given: repeated_layers.run(given.corpus, given.filter, given.sample),
     ),
     "cluster": Benchmark(
         "a survey on a Dask cluster whose workers are killed: what is lost, what a model costs, the client's memory",
@@ -102,13 +107,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--corpus",
         default="tests/inference",
-        help="inference, bugs: folder of the corpus (%(default)s); bugs: or of files with a class and get_inputs()",
+        help="inference, bugs, layers: folder of the corpus (%(default)s); bugs: or of files with get_inputs()",
     )
     parser.add_argument(
         "--sample",
         type=int,
         default=0,
-        help="inference: only so many classes of each part of the corpus; bugs: about so many mutants that break",
+        help="inference: only so many classes of each part of the corpus; bugs: about so many mutants that break; "
+        "layers: so many architectures",
     )
     parser.add_argument(
         "--seed", type=int, default=0, help="bugs, soak, cluster: which mistakes, which deeds (%(default)s)"
@@ -123,7 +129,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bugs, transformers: keep what was measured in this file (JSON lines), and go on where the last run ended",
     )
     parser.add_argument(
-        "--filter", default="", metavar="REGEX", help="transformers: only architectures in whose names this is found"
+        "--filter",
+        default="",
+        metavar="REGEX",
+        help="transformers, layers: only architectures in whose names this is found",
     )
     parser.add_argument("--limit", type=int, default=0, help="transformers: at most so many; cluster: so many models")
     parser.add_argument("--stages", default="preview", help="transformers: how deep to look (%(default)s)")

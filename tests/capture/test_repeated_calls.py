@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 import torch
 from capture_targets import build
-from inductor_debug.capture.dynamo.dynamo_positions import stack_of_node
 from inductor_debug.capture.dynamo.repeats.repeated_calls import RepeatedCalls
 from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.runtime.trace_log import structured_trace
 from inductor_debug.capture.stages import dynamo_run
 from inductor_debug.capture.stages.dynamo_run import DynamoRun
 from inductor_debug.capture.stages.eager_functions import WatchedRunner
+from inductor_debug_benchmarks.processes.analysis_parts import parts_of_run
 from inductor_debug_schema import Stage
-from torch.utils import _pytree as pytree
 from torch_release import RELEASE
 
 pytestmark = pytest.mark.torch
@@ -176,29 +175,5 @@ def _trace(folder: Path, source: str) -> Any:
     with torch.enable_grad():
         error = run.execute(WatchedRunner(run))
     snapshot.restore()
-    names = {str(number): name for number, name in run.module_names.items()}
-    nodes = [_described(node, names) for graph, _ in run.captured for node in graph.graph.nodes]
-    ops = run.recorder.recording.ops
-    first = next((op.seq_nr for op in ops if op.seq_nr is not None), 0)
-    rows = [(repr(op).split("seq_nr")[0], None if op.seq_nr is None else op.seq_nr - first, op.module) for op in ops]
     told = [(found.rule, found.message, found.range) for found in run.explain(error).findings]
-    return nodes, rows, told, str(error), run.leaves_changes
-
-
-def _described(node: torch.fx.Node, names: dict[str, str]) -> Any:
-    meta = node.meta
-    looks = [
-        (leaf.shape, leaf.stride(), leaf.dtype, leaf.requires_grad, leaf.is_leaf)
-        if isinstance(leaf, torch.Tensor)
-        else leaf
-        for leaf in pytree.tree_leaves(meta.get("example_value"))
-    ]
-    modules = [
-        (names.get(key.split("@")[0]), key.split("@")[1:], *value)
-        for key, value in meta.get("nn_module_stack", {}).items()
-    ]
-    inputs = meta["grapharg"].source.name if "grapharg" in meta else ""
-    return (
-        *(node.op, node.name, str(node.target).split(" at ")[0], str(node.args), str(node.kwargs), looks, str(modules)),
-        *(str(meta.get("source_fn_stack")).split(" at ")[0], stack_of_node(node), sorted(meta), inputs),
-    )
+    return list(parts_of_run(run)), told, str(error)

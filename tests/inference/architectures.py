@@ -62,6 +62,11 @@ _SPECIAL = {"128": "", "1": "", "g": ", head_dim=8", "s": ", squeeze_factor=1"}
 
 def architectures() -> dict[str, tuple[str, list[str]]]:
     """By a name for each: the source of a file with one class, and the true inputs."""
+    return {model: (_source(model, config), inputs) for model, (config, inputs) in configured().items()}
+
+
+def configured() -> dict[str, tuple[str, list[str]]]:
+    """By the class: the expression that makes its configuration, and the true inputs."""
     found: dict[str, tuple[str, list[str]]] = {}
     for (arguments, inputs), names in _ROWS.items():
         for name in names.split():
@@ -71,10 +76,10 @@ def architectures() -> dict[str, tuple[str, list[str]]]:
                 parts if len(parts) == 3 else [name, *parts] if len(parts) == 2 and parts[1] not in _SPECIAL else None
             )
             model, config = written[1:] if written else (f"{parts[0]}Model", f"{parts[0]}Config")
-            found[model] = (_source(model, f"{config}({arguments}{extra})"), inputs.split("; "))
+            found[model] = (f"{config}({arguments}{extra})", inputs.split("; "))
     for line in _SINGLES.strip().splitlines():
         model, config, inputs = (part.strip() for part in line.split(" | "))
-        found[model] = (_source(model, config), inputs.split("; "))
+        found[model] = (config, inputs.split("; "))
     return found
 
 
