@@ -24,13 +24,15 @@ class HostTensorRule(GpuConstraint):
     summary = "A tensor is made on the CPU in every run, though the model is on the GPU."
     spoken = Constraint.spoken
     what = """
-        `torch.arange(n)`, `torch.zeros(...)`, `torch.tensor([...])` without `device=` make their tensor on the CPU
-        wherever the model is. Beside tensors of the GPU torch then refuses it, which nobody sees who writes the code on
-        a machine without one; or the code copies it there (`.to(x.device)`) in every run.
+        `torch.arange(n)`, `torch.zeros(...)`, `torch.tensor([...])` without `device=`, or with `device="cpu"`, and
+        `torch.FloatTensor(...)` make their tensor on the CPU wherever the model is. Beside tensors of the GPU torch
+        then refuses it, which nobody sees who writes the code on a machine without one; or the code copies it there
+        (`.to(x.device)`) in every run.
 
-        Told at the expression, with the bytes. Nothing is said of tensors without dimensions, which go along with those
-        of any device, nor of factories in libraries, or of what takes its device from another tensor (`zeros_like`,
-        `x.new_zeros`). Where a script sets a default device (`torch.set_default_device`), there is nothing to mend."""
+        Told at the expression, with the bytes. Of tensors without dimensions, which go along with those of any device,
+        only what is copied at once is told (`torch.tensor(0.5).to(x.device)`). Nothing is said of factories in
+        libraries, or of what takes its device from another tensor (`zeros_like`, `x.new_zeros`). Where a script sets a
+        default device (`torch.set_default_device`), there is nothing to mend."""
     why = """
         The copy comes from pageable memory, so the host waits for it, and a compiled graph with a tensor of the CPU in
         it is not recorded as a CUDA graph: `mode="reduce-overhead"` quietly does nothing."""
