@@ -146,6 +146,38 @@ def test_sizes_that_nobody_declared_are_told_with_what_was_counted(
     write("model.py", MODEL[: MODEL.index("# inductor-debug")])
     words = ["suggest", "model.py::Block", "--accelerator", "board.toml", "-q"]
     assert main(words) == 0
-    assert "with inferred inputs, x f32[batch, 256], with batch = 2\n" in capsys.readouterr().out
+    told = " ".join(capsys.readouterr().out.split())
+    assert "with inferred inputs, x f32[batch, 256], with batch = 256 (made up; set yours with --size" in told
     assert main([*words, "--size", "batch=96"]) == 0
     assert "with inferred inputs, x f32[batch, 256], with batch = 96\n" in capsys.readouterr().out
+
+
+GPT = """\
+import torch
+from torch import nn
+
+
+class GPT(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(512, 64), nn.Embedding(PLACES, 64)
+        self.layer = nn.TransformerEncoderLayer(64, 4, 256, batch_first=True)
+        self.head = nn.Linear(64, 512)
+
+    def forward(self, idx):
+        b, t = idx.shape
+        assert t <= PLACES
+        x = self.words(idx) + self.places(torch.arange(t, device=idx.device))
+        return self.head(self.layer(x))
+"""
+
+
+@pytest.mark.parametrize(("places", "length"), [(1024, 512), (200, 128)])
+def test_a_model_whose_sizes_nobody_said_is_tried_with_what_loads_a_card(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str], places: int, length: int
+) -> None:
+    write("gpt.py", GPT.replace("PLACES", str(places)))
+    assert main(["suggest", "gpt.py", "--accelerator", "RTX 4090", "-q"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"idx i64[b, t], with b = 8, t = {length} (made up; set yours with --size" in told
+    assert "bfloat16 autocast: -" in told

@@ -11,7 +11,17 @@ from inductor_debug.report.run_report import BaselineUse, CheckedFile
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.text import TextReport
-from inductor_debug_schema import FileStatus, Related, Severity, Stage, StageReport, StageState
+from inductor_debug_schema import (
+    CostBound,
+    FileStatus,
+    Related,
+    Roof,
+    RunCost,
+    Severity,
+    Stage,
+    StageReport,
+    StageState,
+)
 from report_samples import checked, finding, places, related, result, span, span_of, target
 
 MODEL = """\
@@ -266,3 +276,21 @@ def test_what_torch_logged_stands_below_the_stage_that_it_came_from(model: Path)
         "    V graph.py:5124] [0/0] [__graph_breaks]   x␛[31m = 1",
     ]
     assert "logged" not in render(model.parent, file)
+
+
+def test_of_one_file_for_a_card_is_told_what_each_target_takes_there_at_least(model: Path) -> None:
+    total = CostBound(ops=3, bytes_read=8, bytes_written=8, crossing_bytes=16, operations=9, seconds=2e-3)
+    total = dataclasses.replace(total, limited_by=Roof.MEMORY)
+    run = RunCost(
+        accelerator="rtx-4090", total=total, by_roof={"memory": 1.5e-3, "compute": 0.5e-3}, peak_bytes=3 << 30
+    )
+    stages = [StageReport(Stage.MOCK, StageState.DONE, 0.5, cost=dataclasses.replace(run, backward=False))]
+    file = checked(model, targets=[dataclasses.replace(target("GPT"), stages=stages)], explicit=True)
+
+    def end(*files: CheckedFile) -> str:
+        return TextReport(places(model.parent), ShownTexts(), Styler(False)).end(result(*files))
+
+    assert "GPT, forward pass: at least 2 ms on rtx-4090 (memory 75%), 3 GiB of memory\n" in end(file)
+    assert "`inductor-debug analyze --type cost`" in end(file)
+    assert "at least" not in end(file, checked(model.with_name("other.py")))
+    assert "at least" not in end(checked(model, explicit=True))

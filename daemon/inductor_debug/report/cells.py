@@ -48,15 +48,41 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def in_columns(head: Sequence[str], rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[str]:
-    """A table as lines: figures under each other at the right, and behind them the name of each row, head first."""
+def in_columns(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    names: Sequence[str],
+    *,
+    within: int | None = None,
+    spare: Sequence[str] = (),
+) -> list[str]:
+    """A table as lines: figures under each other at the right, and behind them the name of each row, head first.
+
+    Args:
+        head: what the figures are.
+        rows: the figures.
+        names: of the rows, their title first.
+        within: the columns of the terminal that there are. Names are cut where that is not enough.
+        spare: what is left out, one after the other, where less than a third of them is left for the names.
+    """
     lines = [head, *rows]
     widths = [max(width_of(line[number]) for line in lines) for number in range(len(head))]
+    kept = list(range(len(head)))
+    for column in map(head.index, spare):
+        if within is not None and 3 * _room(within, [widths[number] for number in kept]) < within:
+            kept.remove(column)
+    room = None if within is None else max(_room(within, [widths[number] for number in kept]), 1)
     shown = []
     for line, name in zip(lines, names, strict=True):
-        figures = "  ".join(" " * (width - width_of(cell)) + cell for cell, width in zip(line, widths, strict=True))
-        shown.append(printable(f"  {figures}  {name}".rstrip()))
+        figures = "  ".join(" " * (widths[number] - width_of(line[number])) + line[number] for number in kept)
+        told = name if room is None else shortened(name, room)
+        shown.append(printable(f"  {figures}  {told}".rstrip()))
     return shown
+
+
+def _room(within: int, widths: Sequence[int]) -> int:
+    """The columns that are left behind figures, each with two blanks before and after."""
+    return within - sum(widths) - 2 * (len(widths) + 1)
 
 
 def printable(text: str) -> str:

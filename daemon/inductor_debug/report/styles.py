@@ -34,10 +34,14 @@ class Role(Enum):
 
 
 class Styler:
-    """Paints text, or leaves it as it is when `enabled` is false."""
+    """Paints text, or leaves it as it is when `enabled` is false.
 
-    def __init__(self, enabled: bool) -> None:
+    `width` is how many columns the terminal has; None where the text goes elsewhere, and nothing has to be cut.
+    """
+
+    def __init__(self, enabled: bool, width: int | None = None) -> None:
         self.enabled = enabled
+        self.width = width
 
     def paint(self, text: str, role: Role) -> str:
         """`text` in the colour of `role`."""

@@ -7,6 +7,7 @@ a class is to blame where no inputs run by inference (`Blame`).
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import replace
 
 from inductor_debug_schema import Basis, Finding, Inferred, Related, Severity
@@ -23,6 +24,7 @@ from inductor_debug.rules.recording.ops import Recording
 
 NOT_CARRIED = "The inferred inputs did not carry to the end of this stage; set others with a directive."
 """The note of a stage that failed for want of better inputs, which is not the user's fault."""
+_MADE_UP = " (made up; set yours with --size, or in an editor at the lens)"
 _GRADIENTS_OFF = "It raises where torch records gradients and runs where it does not, so it is judged without them."
 
 
@@ -53,18 +55,23 @@ def with_fixed_sizes(target: BuiltTarget) -> BuiltTarget:
     return replace(target, args=args, kwargs=kwargs, fixed=True)
 
 
-def inputs_told(target: BuiltTarget) -> str:
+def inputs_told(target: BuiltTarget, larger: Mapping[str, int] | None = None) -> str:
     """`x f32[batch, 64], with batch = 2`: inferred inputs, and what their free sizes are where this target is counted.
 
-    "" where somebody gave the inputs.
+    "" where somebody gave the inputs. Of sizes that nobody set it is said how to.
+
+    Args:
+        target: it.
+        larger: sizes of ours that it is counted with in place of the usual ones.
     """
     inference = inference_of(target)
     if inference is None or inference.result is None:
         return ""
     traced = {name: size for size, name in inference.symbols().items()}
-    sizes = {**inference.usual_sizes(), **(traced if has_free_sizes(target) else {}), **target.given}
-    told = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-    return inference.result.signature + (f", with {told}" if told else "")
+    made_up = {**inference.usual_sizes(), **(traced if has_free_sizes(target) else {}), **(larger or {})}
+    told = ", ".join(f"{name} = {size}" for name, size in {**made_up, **target.given}.items())
+    how = _MADE_UP if made_up.keys() - target.given.keys() else ""
+    return inference.result.signature + (f", with {told}{how}" if told else "")
 
 
 def counted_with(target: BuiltTarget) -> str:

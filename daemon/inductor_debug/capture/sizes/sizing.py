@@ -53,9 +53,13 @@ class Sizing:
 
     def resized(self, target: BuiltTarget, values: Mapping[str, int]) -> BuiltTarget:
         """The target with other sizes; names that it does not have are passed over."""
-        known = {name: value for name, value in values.items() if name in self.places}
+        known = self.known(values)
         sizes = {place: value for name, value in known.items() for place in self.places[name]}
         return replace(resized(target, sizes), given=known) if known else target
+
+    def known(self, values: Mapping[str, int]) -> dict[str, int]:
+        """Those of the sizes that the target has."""
+        return {name: value for name, value in values.items() if name in self.places}
 
     def seen(self, target: str, values: Mapping[str, int]) -> SizesSeen:
         """What is told of it, with those sizes that the user set."""
@@ -83,7 +87,7 @@ def sizing_of(target: BuiltTarget, sources: SourceMap, around: Around) -> Sizing
         sources: turns places into frames.
         around: what a preview of the target needs around it.
     """
-    sizing = _named(target, _inferred_groups(target))
+    sizing = inferred_sizing(target)
     if target.fake_mode is None:
         return sizing
     dynamic = replace(target, dynamic=True, more=[])
@@ -99,6 +103,11 @@ def sizing_of(target: BuiltTarget, sources: SourceMap, around: Around) -> Sizing
         for run in runs:
             _take(sizing, target, run)
     return sizing
+
+
+def inferred_sizing(target: BuiltTarget) -> Sizing:
+    """The sizes that inference has found to be free; nothing is run, and nothing is known of what bounds them."""
+    return _named(target, _inferred_groups(target))
 
 
 @dataclass

@@ -83,7 +83,7 @@ def _suggest(opened: OpenFile, candidate: Candidate, least_gain: float) -> list[
         device_type=profile.gpu.platform.device_type if profile.gpu is not None else "",
         device_bytes=profile.memory_bytes,
         training=_has_backward(recording),
-        inputs=inputs_told(target),
+        inputs=inputs_told(target, trials.larger),
         before=before,
         tried=tried,
         problem=problem,

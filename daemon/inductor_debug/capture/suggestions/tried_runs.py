@@ -32,10 +32,11 @@ from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.gpu_kernels.absent_gpu import attention_on
 from inductor_debug.capture.inference.finding_filter import has_free_sizes, with_fixed_sizes
 from inductor_debug.capture.running.target import BuiltTarget
-from inductor_debug.capture.sizes.sizing import sizing_of
+from inductor_debug.capture.sizes.sizing import Sizing, inferred_sizing, sizing_of
 from inductor_debug.capture.stages.aot import run_aot
 from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.capture.suggestions.changed_runs import AS_IT_IS, RunSettings
+from inductor_debug.capture.suggestions.larger_inputs import larger_sizes
 from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_task import OpenFile
 from inductor_debug.capture.tensors.rounded_products import products_rounded_in
@@ -79,6 +80,10 @@ class TriedRuns:
     candidate: Candidate
     findings: list[Finding] = field(default_factory=list)
     _runs: dict[RunSettings, Recording | str] = field(default_factory=dict)
+    larger: dict[str, int] = field(default_factory=dict)
+    """Sizes of ours that it is run with in place of inferred ones, once a target was made."""
+    _sizing: Sizing | None = None
+    _asked: dict[str, int] = field(default_factory=dict)
 
     def target(self) -> BuiltTarget:
         """The target, built anew, with numbers for all sizes.
@@ -86,16 +91,32 @@ class TriedRuns:
         Raises:
             BuildError: user code raised.
         """
-        target = self.opened.fake(self.candidate)
-        if has_free_sizes(target):
-            target = with_fixed_sizes(target)
-        sizes = {size.name: size.value for size in self.opened.request.sizes if size.target in ("", target.name)}
-        if not sizes:
-            return target
-        sizing = sizing_of(target, self.opened.sources, lambda: self._around(target))
-        target = sizing.resized(target, sizes)
-        self.opened.emit(sizing.seen(target.name, target.given))
-        return target
+        built = self.opened.fake(self.candidate)
+        target = with_fixed_sizes(built) if has_free_sizes(built) else built
+        if self._sizing is None:
+            self._sizing = self._learned(built, target)
+        return replace(self._sizing.resized(target, {**self.larger, **self._asked}), given=self._asked)
+
+    def _learned(self, built: BuiltTarget, target: BuiltTarget) -> Sizing:
+        """Learns which sizes it is run with: those that were asked for, else larger ones than were inferred.
+
+        Args:
+            built: the target with symbols for sizes that are ours.
+            target: the same with numbers.
+        """
+        asked = {size.name: size.value for size in self.opened.request.sizes if size.target in ("", target.name)}
+        if asked:
+            sizing = sizing_of(target, self.opened.sources, lambda: self._around(target))
+            self._asked = sizing.known(asked)
+            self.opened.emit(sizing.seen(target.name, self._asked))
+            return sizing
+        sizing = inferred_sizing(built)
+        self.larger = larger_sizes(target, sizing, self._runs_eagerly)
+        return sizing
+
+    def _runs_eagerly(self, target: BuiltTarget) -> bool:
+        with self._around(target):
+            return run_preview(target, self.opened.sources).report.state is StageState.DONE
 
     def run_beside(self, wanted: Iterable[RunSettings]) -> None:
         """Runs what will be asked for, as many ways at a time as there are processors."""

@@ -38,10 +38,11 @@ def add_colour(group: argparse._ActionsContainer) -> None:
 
 
 def styler(arguments: argparse.Namespace) -> Styler:
-    """Colours if asked for, or if the result goes to a terminal that shows them."""
+    """Colours if asked for, or if the result goes to a terminal that shows them; and how wide that is."""
     to_terminal = getattr(arguments, "output", None) is None
     mode = arguments.color if to_terminal or arguments.color == "always" else "never"
-    return Styler(console.wants_colour(mode, sys.stdout, os.environ))
+    width = shutil.get_terminal_size().columns if to_terminal and sys.stdout.isatty() else None
+    return Styler(console.wants_colour(mode, sys.stdout, os.environ), width)
 
 
 class Output:

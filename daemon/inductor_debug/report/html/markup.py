@@ -25,6 +25,13 @@ h3 { font-size: 1rem; margin: 0; font-weight: 600; overflow-wrap: anywhere; }
 table { border-collapse: collapse; } .wide { overflow-x: auto; }
 th, td { text-align: left; padding: 0.2rem 0.9rem 0.2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 tbody th { font-weight: normal; white-space: nowrap; }
+@media (max-width: 40rem) {
+  .stacked thead { position: absolute; clip-path: inset(50%); }
+  .stacked tr, .stacked th, .stacked td { display: block; } .stacked tr { margin: 0.9rem 0; }
+  .stacked tbody th { font-weight: 600; white-space: normal; overflow-wrap: anywhere; }
+  .stacked td { display: flex; gap: 0.9rem; } .stacked td:empty { display: none; }
+  .stacked td::before { content: attr(data-column); flex: 0 0 8rem; color: var(--pale); text-align: left; }
+}
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
 article { border-left: 3px solid var(--line); padding-left: 0.9rem; margin: 1.3rem 0; }
 .lacking { border-left: 3px solid var(--odd); padding-left: 0.9rem; }
@@ -83,7 +90,14 @@ def command(line: str) -> str:
     return f'<pre class="command">{text(line)}</pre>'
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[str]], numeric: int = 99, *, named: bool = False) -> str:
+def table(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numeric: int = 99,
+    *,
+    named: bool = False,
+    stacked: bool = False,
+) -> str:
     """A table of cells that are HTML already.
 
     Args:
@@ -91,19 +105,24 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], numeric: int = 
         rows: the others.
         numeric: from this column on, cells are numbers.
         named: whether the first cell of each row says what the row is about.
+        stacked: whether a page too narrow for columns shows each row as a list of its cells, with what they are.
     """
     head = "".join(f'<th scope="col">{header}</th>' for header in headers)
     above = f"<thead><tr>{head}</tr></thead>" if headers else ""
-    lines = ["<tr>" + "".join(_cells(row, numeric, named)) + "</tr>" for row in rows]
-    return f'<div class="wide"><table>{above}<tbody>{"".join(lines)}</tbody></table></div>'
+    names = headers if stacked else ()
+    lines = ["<tr>" + "".join(_cells(row, numeric, named, names)) + "</tr>" for row in rows]
+    kind = ' class="stacked"' if stacked else ""
+    return f'<div class="wide"><table{kind}>{above}<tbody>{"".join(lines)}</tbody></table></div>'
 
 
-def _cells(row: Sequence[str], numeric: int, named: bool) -> Iterable[str]:
+def _cells(row: Sequence[str], numeric: int, named: bool, names: Sequence[str]) -> Iterable[str]:
     for column, cell in enumerate(row):
         if named and column == 0:
             yield f'<th scope="row">{cell}</th>'
         else:
-            yield f'<td class="number">{cell}</td>' if column >= numeric else f"<td>{cell}</td>"
+            kind = ' class="number"' if column >= numeric else ""
+            name = f' data-column="{names[column]}"' if names else ""
+            yield f"<td{kind}{name}>{cell}</td>"
 
 
 class Links:

@@ -13,8 +13,7 @@ from inductor_debug.report.suggestion_words import BOUND, cautions, code_of, fit
 from inductor_debug.rules.amounts import in_bytes, in_seconds
 
 _COLUMNS = ("", "Change", "Time", "Copies", "Memory", "Crosses the memory's border")
-_NUMBERS = 2
-"""The first column with numbers."""
+"""From "Time" on they are numbers."""
 
 
 def suggestions_page(documents: Sequence[SuggestionsDocument], places: FileNames, sources: ShownTexts) -> str:
@@ -38,7 +37,10 @@ def _body(document: SuggestionsDocument) -> Iterator[str]:
     yield f"<p>{text(f'{what} on {on}{inputs}. {BOUND}')}</p>"
     offered = [tried for tried in document.tried if tried.offered]
     rows = [_as_it_is(document, document.before), *(_row(document, document.before, tried) for tried in offered)]
-    yield table(_COLUMNS, rows, _NUMBERS, named=True)
+    said = [number for number in range(len(_COLUMNS)) if number == 0 or any(row[number] for row in rows)]
+    columns = [_COLUMNS[number] for number in said]
+    cells = [[row[number] for number in said] for row in rows]
+    yield table(columns, cells, columns.index("Time"), named=True, stacked=True)
     if not offered:
         yield "<p>Nothing that was tried needs less.</p>"
     for tried in offered:

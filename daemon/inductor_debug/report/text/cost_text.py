@@ -23,6 +23,8 @@ _LONGEST_SOURCE = 48
 _ADDING = {"aten.add.Tensor", "aten.add_.Tensor"}
 _TIMED = ("bound", "share", "roof", "unfused")
 _COUNTED = ("FLOPs", "bytes", "FLOPs/B")
+_SPARE = ("FLOPs/B", "unfused", "FLOPs")
+"""What a narrow terminal does without."""
 
 
 class CostText:
@@ -31,7 +33,7 @@ class CostText:
     def __init__(self, places: FileNames, sources: ShownTexts, styler: Styler) -> None:
         self._places = places
         self._sources = sources
-        self._paint = styler.paint
+        self._paint, self._width = styler.paint, styler.width
 
     def text(self, document: CostDocument) -> str:
         """One document, with a line break at its end."""
@@ -42,7 +44,7 @@ class CostText:
         heading = f"{self._places.shown(document.path)}::{document.target}, stage {stage_name(document.stage)}{on}"
         yield self._paint(printable(heading), Role.HEADING)
         if document.inputs:
-            yield from wrapped(f"with {printable(document.inputs)}", "  ", "  ")
+            yield from wrapped(f"with {printable(document.inputs)}", "  ", "  ", self._width)
         yield from _total(document)
         timed = document.run.total.seconds is not None
         yield from self._table("expression", [(self._expression(row), row.cost) for row in document.expressions], timed)
@@ -71,9 +73,10 @@ class CostText:
             return
         columns = [*(_TIMED if timed else ()), *_COUNTED]
         shown = rows[:_MOST_ROWS]
-        head, *lines = in_columns(
-            columns, [_cells(cost, timed) for _, cost in shown], [title, *(name for name, _ in shown)]
-        )
+        names = [title, *(name for name, _ in shown)]
+        cells = [_cells(cost, timed) for _, cost in shown]
+        spare = [name for name in _SPARE if name in columns]
+        head, *lines = in_columns(columns, cells, names, within=self._width, spare=spare)
         yield ""
         yield self._paint(head, Role.FAINT)
         yield from lines

@@ -27,9 +27,12 @@ _MOST_HOLDINGS = 5
 _MOST_KERNELS = 5
 _MOST_ROWS = 25
 _LONGEST_NAME = 64
+_SHORTEST_NAME = 20
 _LONGEST_SOURCE = 40
 _TIMED = ("at least", "share", "roof")
 _COLUMNS = ("calls", "read", "written", "FLOPs", "pass")
+_SPARE = ("FLOPs", "written", "read")
+"""What a narrow terminal does without."""
 _BOUND = (
     "Times are those of all calls of a kernel at the full speed of memory, matrix units and launches: bounds, and no "
     "predictions. Only what a cache still holds may come faster."
@@ -41,7 +44,7 @@ class StatisticsText:
 
     def __init__(self, places: FileNames, styler: Styler) -> None:
         self._places = places
-        self._paint = styler.paint
+        self._paint, self._width = styler.paint, styler.width
 
     def text(self, document: StatisticsDocument) -> str:
         """One document, with a line break at its end."""
@@ -52,7 +55,7 @@ class StatisticsText:
         heading = f"{self._places.shown(document.path)}::{document.target}, stage {stage}"
         yield self._paint(printable(heading), Role.HEADING)
         if document.inputs:
-            yield from wrapped(f"with {printable(document.inputs)}", "  ", "  ")
+            yield from wrapped(f"with {printable(document.inputs)}", "  ", "  ", self._width)
         backward = document.backward_ops
         yield _row("ops", f"{document.ops}" + (f", {backward} of them in the backward pass" if backward else ""))
         for name, count in list(document.by_op.items())[:_MOST_OPS]:
@@ -113,7 +116,7 @@ class KernelsText:
     def __init__(self, places: FileNames, sources: ShownTexts, styler: Styler) -> None:
         self._places = places
         self._sources = sources
-        self._paint = styler.paint
+        self._paint, self._width = styler.paint, styler.width
 
     def text(self, document: StatisticsDocument) -> str:
         """One document, with a line break at its end."""
@@ -124,7 +127,7 @@ class KernelsText:
         heading = f"{self._places.shown(document.path)}::{document.target}, the kernels that it becomes{on}"
         yield self._paint(printable(heading), Role.HEADING)
         if document.inputs:
-            yield from wrapped(f"with {printable(document.inputs)}", "  ", "  ")
+            yield from wrapped(f"with {printable(document.inputs)}", "  ", "  ", self._width)
         kernels = document.kernels
         if kernels is None or not kernels.each:
             yield "  it becomes no kernel"
@@ -134,15 +137,17 @@ class KernelsText:
         yield from self._table(kernels.each)
         if any(kernel.seconds is not None for kernel in kernels.each):
             yield ""
-            yield from wrapped(_BOUND, "  ", "  ")
+            yield from wrapped(_BOUND, "  ", "  ", self._width)
 
     def _table(self, kernels: Sequence[KernelTraffic]) -> Iterator[str]:
         whole = sum(kernel.seconds or 0.0 for kernel in kernels)
         timed = any(kernel.seconds is not None for kernel in kernels)
         shown = in_order(kernels)[:_MOST_ROWS]
         cells = [_cells(kernel, whole, timed=timed) for kernel in shown]
-        names = [f"{shortened(kernel.name, _LONGEST_NAME)}{self._place(kernel)}" for kernel in shown]
-        first, *rows = in_columns([*(_TIMED if timed else ()), *_COLUMNS], cells, ["kernel", *names])
+        longest = _LONGEST_NAME if self._width is None else min(_LONGEST_NAME, max(self._width // 5, _SHORTEST_NAME))
+        names = [f"{shortened(kernel.name, longest)}{self._place(kernel)}" for kernel in shown]
+        columns = [*(_TIMED if timed else ()), *_COLUMNS]
+        first, *rows = in_columns(columns, cells, ["kernel", *names], within=self._width, spare=_SPARE)
         yield self._paint(first, Role.FAINT)
         yield from rows
         if len(kernels) > len(shown):

@@ -24,9 +24,9 @@ def _lines(document: SuggestionsDocument, places: FileNames, styler: Styler) -> 
     what = "forward and backward" if document.training else "forward"
     yield styler.paint(printable(f"{places.shown(document.path)}::{document.target}, {what}, on {on}"), Role.HEADING)
     if document.inputs:
-        yield from wrapped(f"with inferred inputs, {printable(document.inputs)}", "  ", "  ")
+        yield from wrapped(f"with inferred inputs, {printable(document.inputs)}", "  ", "  ", styler.width)
     if document.before is None:
-        yield from wrapped(printable(document.problem), "  ", "  ")
+        yield from wrapped(printable(document.problem), "  ", "  ", styler.width)
         return
     told = fits(document, document.before)
     yield f"  as it is: {needs(document.before)}" + (f": {told}" if told else "")
@@ -39,8 +39,8 @@ def _lines(document: SuggestionsDocument, places: FileNames, styler: Styler) -> 
     if not offered:
         yield "  nothing that was tried needs less"
     if vain:
-        yield from wrapped(f"tried in vain: {'; '.join(map(printable, vain))}", "  ", "  ")
-    yield from wrapped(BOUND, "  ", "  ")
+        yield from wrapped(f"tried in vain: {'; '.join(map(printable, vain))}", "  ", "  ", styler.width)
+    yield from wrapped(BOUND, "  ", "  ", styler.width)
 
 
 def _offer(document: SuggestionsDocument, before: RunFigures, tried: TriedWay, styler: Styler) -> Iterator[str]:
@@ -50,4 +50,4 @@ def _offer(document: SuggestionsDocument, before: RunFigures, tried: TriedWay, s
     yield f"    {needs(tried.figures)}" + (f": {told}" if told else "")
     yield from (f"      {styler.paint(line, Role.PLACE)}" for line in code_of(document, tried))
     for caution in cautions(tried):
-        yield from wrapped(caution, "    ", "    ")
+        yield from wrapped(caution, "    ", "    ", styler.width)

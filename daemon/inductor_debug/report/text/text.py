@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from inductor_debug_schema import Finding, GraphBreak, Range, Related, Stage, StageReport, TargetReport
 
@@ -24,7 +24,7 @@ from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler, role_of
 from inductor_debug.report.text.snippet import ShownSnippet
 from inductor_debug.report.unchecked_classes import coverage_line
-from inductor_debug.rules.amounts import counted
+from inductor_debug.rules.amounts import counted, in_bytes, in_seconds
 from inductor_debug.rules.words.break_words import details_of
 from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug.rules.words.untaken_words import sentence_of
@@ -37,6 +37,7 @@ _SHORT_PREFIX = r"\1 \2"
 """What torch puts before each line that it logs; its time, process and folders are the same for all."""
 _WIDE = 110
 """Columns that explanations are wrapped at, and from which a message is split after its first sentence."""
+_ABOUT_COSTS = "`inductor-debug analyze --type cost` says where that goes, and `suggest` what makes it less"
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
@@ -77,7 +78,10 @@ class TextReport:
             return "".join([self._met_again(), f"{covered}\n" if lacking else ""])
         good = result.exit_code() is ExitCode.CLEAN and not lacking
         head, last = (self._styler.paint(line, Role.GOOD) if good else line for line in (summary(result), covered))
-        return "".join([head, "\n", self._met_again(), self._skipped(result.skipped), f"{last}\n" if covered else ""])
+        costs = "".join(f"{printable(line)}\n" for line in _costs(result))
+        costs += self._styler.paint(f"{_ABOUT_COSTS}\n", Role.FAINT) if costs else ""
+        skipped = self._skipped(result.skipped)
+        return "".join([head, "\n", self._met_again(), skipped, f"{last}\n" if covered else "", costs])
 
     def _skipped(self, files: Sequence[SkippedFile]) -> str:
         """`12 files not opened: 7 tests, 1 set-up, 4 without torch`, with `verbose` each of them and why."""
@@ -240,6 +244,22 @@ def describe(finding: Finding) -> str:
     if finding.stage is not Stage.LOAD:
         parts.append(f"seen in the {stage_name(finding.stage)}")
     return printable(", ".join(parts).replace(", in ", " in "))
+
+
+def _costs(result: CheckResult) -> Iterator[str]:
+    """`GPT: at least 491 µs on rtx-4090 (memory 100 %), 475.2 MiB of memory`, of a file that somebody asked about."""
+    targets = [target for file in result.files if file.explicit for target in file.report.targets]
+    for target in targets if len(result.files) == 1 else ():
+        cost = next((stage.cost for stage in reversed(target.stages) if stage.cost is not None), None)
+        if cost is None or not cost.total.seconds or cost.total.limited_by is None:
+            continue
+        roof = cost.total.limited_by.value
+        share = cost.by_roof.get(roof, 0.0) / cost.total.seconds
+        passes = {True: ", forward and backward", False: ", forward pass", None: ""}[cost.backward]
+        yield (
+            f"{target.name}{passes}: at least {in_seconds(cost.total.seconds)} on {cost.accelerator} ({roof} "
+            f"{share:.0%}), {in_bytes(cost.peak_bytes)} of memory"
+        )
 
 
 def _stage_rows(target: TargetReport, path: str) -> list[tuple[str, str, str, str, str, str, str]]:

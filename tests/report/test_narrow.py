@@ -1,0 +1,71 @@
+"""Text and pages where there is little room: a terminal of 60 columns, an editor's page beside another one."""
+
+from __future__ import annotations
+
+import pytest
+from inductor_debug.report.cells import in_columns, width_of
+from inductor_debug.report.file_names import FileNames
+from inductor_debug.report.html.suggestions_page import suggestions_page
+from inductor_debug.report.source_characters import ShownTexts
+from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.suggestions_text import suggestions_text
+from inductor_debug_schema import RunFigures, RunWay, Stage, SuggestionsDocument, TriedWay
+
+HEAD = ("bound", "unfused", "bytes")
+ROWS = [("15.3 ms", "20.1 ms", "3.4 GiB"), ("1.2 ms", "-", "12 MiB")]
+NAMES = ["expression", "gpt.py:48:18  self.head(self.norm(x))", "gpt.py:50:9  self.mlp(x)"]
+DOCUMENT = SuggestionsDocument(
+    schema=1,
+    target="GPT",
+    stage=Stage.AOT,
+    path="/project/gpt.py",
+    accelerator="rtx-4090",
+    title="NVIDIA GeForce RTX 4090, 24 GB",
+    device_type="cuda",
+    device_bytes=24 << 30,
+    training=True,
+    inputs="idx i64[b, t], with b = 8, t = 512 (made up; set yours with --size, or in an editor at the lens)",
+    before=RunFigures(0.0271, 0.0, 5 << 30, 3 << 30),
+    tried=[
+        TriedWay([RunWay.AUTOCAST], offered=True, figures=RunFigures(0.0129, 0.0, 3 << 30, 2 << 30), dtype="bfloat16"),
+        TriedWay([RunWay.CUDA_GRAPHS], offered=False, figures=RunFigures(0.0271, 0.0, 5 << 30, 3 << 30)),
+    ],
+)
+PLACES = FileNames("/project", "/project", {})
+
+
+def test_a_table_that_goes_nowhere_narrow_is_whole() -> None:
+    head, first, _ = in_columns(HEAD, ROWS, NAMES, spare=["unfused"])
+    assert "unfused" in head
+    assert first.endswith(NAMES[1])
+
+
+def test_names_are_cut_where_the_terminal_ends() -> None:
+    lines = in_columns(HEAD, ROWS, NAMES, within=60, spare=["unfused"])
+    assert "unfused" in lines[0], "a third of the line is left for names"
+    assert max(map(width_of, lines)) == 60
+    assert lines[1].endswith("…")
+
+
+def test_a_narrow_terminal_does_without_some_columns() -> None:
+    lines = in_columns(HEAD, ROWS, NAMES, within=40, spare=["unfused"])
+    assert lines[0].split() == ["bound", "bytes", "expression"]
+    assert "20.1 ms" not in lines[1]
+    assert max(map(width_of, lines)) <= 40
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_suggestions_keep_within_the_terminal(width: int) -> None:
+    text = suggestions_text(DOCUMENT, PLACES, ShownTexts(), Styler(False, width))
+    _heading, *lines = text.splitlines()
+    assert max(map(width_of, lines)) <= width
+    assert "bfloat16 autocast: -52 % time, -33 % memory" in text
+    assert " ".join(text.split()).count("with b = 8, t = 512 (made up; set yours with --size") == 1
+
+
+def test_a_page_says_what_each_number_is_where_columns_do_not_fit() -> None:
+    page = suggestions_page([DOCUMENT], PLACES, ShownTexts())
+    row = page[page.index('<th scope="row">bfloat16 autocast</th>') :].partition("</tr>")[0]
+    assert 'data-column="Time">12.9 ms<' in row
+    assert 'data-column="Memory">2 GiB<' in row
+    assert "Copies" not in page, "nothing is copied in any of them"
