@@ -106,6 +106,13 @@ async def _compiled_and_told(client: Process, path: Path) -> None:
     assert (piece["kernel"], piece["registers"]) == (builds[0].kernel, builds[0].registers)
     assert not piece.get("texts"), "machine code may be larger than a message"
 
+    again = (await client.request("workspace/executeCommand", params))["result"]
+    (kept,) = (Path(made["path"]) for made in again["artifacts"] if made["media_type"] == MEDIA_TYPE)
+    assert [kernel.build for kernel in decode(kept.read_bytes()).kernels if kernel.build is not None] == builds
+    told = client.messages.of("$/progress")
+    begun = [message for message in told if message["token"] == "bar" and message["value"]["kind"] == "begin"]
+    assert len(begun) == 1, "a kernel is compiled once"
+
 
 async def test_where_no_kernel_is_for_a_gpu_the_answer_says_so(
     serve: Callable[..., Awaitable[Process]], tmp_path: Path

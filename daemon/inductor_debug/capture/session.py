@@ -265,6 +265,11 @@ class _Session:
             self._emit(hint)
         self._beside.tell(item, stage, outcome, saw)
 
+    @property
+    def _wants_kernels(self) -> bool:
+        """Whether nothing but kernels is wanted."""
+        return tuple(self._request.stages) == (Stage.INDUCTOR,)
+
     def _set_sizes(self, item: TargetProgress) -> None:
         """Gives a target the sizes that the user has set for it."""
         assert item.target is not None
@@ -273,8 +278,9 @@ class _Session:
             item.sizing = self._sizing(item.target)
             item.target = item.sizing.resized(item.target, named)
             self._emit(item.sizing.seen(item.candidate.name, item.target.given))
-        elif self._request.keep_costs and has_free_sizes(item.target):
-            # What a run costs is asked of one call, the same for everybody who asks.
+        elif (self._request.keep_costs or self._wants_kernels) and has_free_sizes(item.target):
+            # What a run costs is asked of one call, the same for everybody who asks; and the kernels that are wanted
+            # are those of a first call, which torch.compile makes for its sizes alone.
             item.target = with_fixed_sizes(item.target)
 
     def _seek_sizes(self, running: list[TargetProgress]) -> None:

@@ -75,15 +75,20 @@ async def _compiled(call: Call[GraphRequest], performed: Performed) -> Performed
     """The same with what Triton made of the kernels, and a note where it made nothing of them."""
     graphs = [artifact for artifact in performed.artifacts if artifact.media_type == MEDIA_TYPE]
     documents = [decode(artifact.content) for artifact in graphs]
-    order = compile_order(documents)
-    if order is None:
+    settings, known = _settings(call.server, call.request.uri), call.server.known_kernels
+    builds = known.of(settings, documents)
+    order = compile_order(with_builds(document, builds) for document in documents)
+    if order is None and not builds:
         return dataclasses.replace(performed, notes=[*performed.notes, _NO_KERNELS])
-    made = await perform(call, order, title="Compiling kernels", on_event=PartialResults(call).hear)
-    builds = made.documents(KernelBuild)
-    if not builds:
-        return dataclasses.replace(
-            performed, notes=[*performed.notes, f"No kernel was compiled: {failure(made) or _ENDED}"]
-        )
+    if order is not None:
+        made = await perform(call, order, title="Compiling kernels", on_event=PartialResults(call).hear)
+        new = made.documents(KernelBuild)
+        known.take(settings, documents, new)
+        builds += new
+        if not builds:
+            return dataclasses.replace(
+                performed, notes=[*performed.notes, f"No kernel was compiled: {failure(made) or _ENDED}"]
+            )
     whole = [
         dataclasses.replace(artifact, content=encode(with_builds(document, builds)))
         for artifact, document in zip(graphs, documents, strict=True)

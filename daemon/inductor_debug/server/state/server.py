@@ -32,6 +32,7 @@ from inductor_debug.server.state.committed_costs import CommittedCosts
 from inductor_debug.server.state.editor_texts import EditorDocument
 from inductor_debug.server.state.known_comparisons import Numerics
 from inductor_debug.server.state.known_compile_times import CompileTimes
+from inductor_debug.server.state.known_kernels import KnownKernels
 from inductor_debug.server.state.notebook_cells import NotebookCells
 from inductor_debug.server.state.notices import Notices
 from inductor_debug.server.state.unchecked import Unchecked
@@ -76,6 +77,7 @@ class Server(LanguageServer):
         self.numerics = Numerics(self)
         self.compile_times = CompileTimes()
         self.captured_graphs = CapturedGraphs()
+        self.known_kernels = KnownKernels()
         self.committed = CommittedCosts(self._costs_with)
         self.unchecked = Unchecked(self)
         self.workspace_results = WorkspaceResults(self)
