@@ -63,7 +63,7 @@ from inductor_debug.capture.runtime.loading import preloadable
 from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.runtime.torch_logs import ask_for, kept_log
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
-from inductor_debug.capture.stage_runners import HEAVY, runner_of
+from inductor_debug.capture.stage_runners import HEAVY, asks_of_one_call, runner_of
 from inductor_debug.capture.stages.aot_lowering import decomposing
 from inductor_debug.capture.stages.native_run import not_followed, runs_natively, without_errors
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
@@ -265,11 +265,6 @@ class _Session:
             self._emit(hint)
         self._beside.tell(item, stage, outcome, saw)
 
-    @property
-    def _wants_kernels(self) -> bool:
-        """Whether nothing but kernels is wanted."""
-        return tuple(self._request.stages) == (Stage.INDUCTOR,)
-
     def _set_sizes(self, item: TargetProgress) -> None:
         """Gives a target the sizes that the user has set for it."""
         assert item.target is not None
@@ -278,9 +273,7 @@ class _Session:
             item.sizing = self._sizing(item.target)
             item.target = item.sizing.resized(item.target, named)
             self._emit(item.sizing.seen(item.candidate.name, item.target.given))
-        elif (self._request.keep_costs or self._wants_kernels) and has_free_sizes(item.target):
-            # What a run costs is asked of one call, the same for everybody who asks; and the kernels that are wanted
-            # are those of a first call, which torch.compile makes for its sizes alone.
+        elif asks_of_one_call(self._request) and has_free_sizes(item.target):
             item.target = with_fixed_sizes(item.target)
 
     def _seek_sizes(self, running: list[TargetProgress]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 
-from inductor_debug_schema import Stage
+from inductor_debug_schema import JobRequest, Stage
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.export.export_stage import run_asked_export, run_export
@@ -52,3 +52,11 @@ def runner_of(stage: Stage, profile: Profile, *, formats: bool = False, as_asked
 def _on_device(run: StageRunner, profile: Profile, target: BuiltTarget, sources: SourceMap) -> StageOutcome:
     with attention_on(profile) if target.fake_mode is not None else nullcontext():
         return run(target, sources)
+
+
+def asks_of_one_call(request: JobRequest) -> bool:
+    """Whether sizes that are ours are to be numbers: what a run costs, or the kernels of a first call are wanted.
+
+    Costs are the same for everybody who asks then, and torch.compile makes its first kernels for numbers, too.
+    """
+    return request.keep_costs or tuple(request.stages) == (Stage.INDUCTOR,)
