@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
-from capture_targets import build
-from inductor_debug.capture.dynamo.repeats.repeated_calls import RepeatedCalls
-from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.runtime.trace_log import structured_trace
-from inductor_debug.capture.stages import dynamo_run
-from inductor_debug.capture.stages.dynamo_run import DynamoRun
-from inductor_debug.capture.stages.eager_functions import WatchedRunner
-from inductor_debug_benchmarks.processes.analysis_parts import parts_of_run
-from inductor_debug_schema import Stage
 from torch_release import RELEASE
+from traced_twice import copies_of_equal_traces, trace, watched
 
 pytestmark = pytest.mark.torch
 
@@ -113,17 +104,16 @@ def test_a_trace_with_copies_is_the_full_trace(tmp_path: Path, monkeypatch: pyte
     parts = {"init": "pass", "forward": "return y", "before": "pass", "between": "pass", "after": "pass"}
     source = MODEL.format(**{**parts, **COPIED.get(case, {}), **TRACED.get(case, {})})
     source = source.replace("block_i(self)", "self.i")
-    made = _watched(monkeypatch)
-    copied = _trace(tmp_path, source)
-    assert sum(each.copies for each in made) > 0 or case not in COPIED or RELEASE != (2, 13)
-    monkeypatch.setattr(dynamo_run, "RepeatedCalls", _Never)
-    assert copied == _trace(tmp_path, source)
+    copies = copies_of_equal_traces(tmp_path, monkeypatch, source)
+    assert copies > 0 or case not in COPIED or RELEASE != (2, 13)
 
 
-def test_layers_of_a_library_are_traced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = """
+@pytest.mark.parametrize("use_cache", [False, True])
+def test_layers_of_a_library_are_traced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use_cache: bool) -> None:
+    source = f"""
         from transformers import LlamaConfig, LlamaModel
-        config = LlamaConfig(vocab_size=32, hidden_size=32, intermediate_size=64, num_hidden_layers=5, use_cache=False)
+        config = LlamaConfig(vocab_size=32, hidden_size=32, intermediate_size=64, num_hidden_layers=7)
+        config.use_cache = {use_cache}
         config.num_attention_heads = config.num_key_value_heads = 2
         class Net(nn.Module):
             def __init__(self):
@@ -135,45 +125,12 @@ def test_layers_of_a_library_are_traced_once(tmp_path: Path, monkeypatch: pytest
         inputs = (torch.ones(1, 8, dtype=torch.int64),)
     """
     pytest.importorskip("transformers")
-    made = _watched(monkeypatch)
-    copied = _trace(tmp_path, source)
-    assert made[-1].copies >= 3 or RELEASE != (2, 13)
-    monkeypatch.setattr(dynamo_run, "RepeatedCalls", _Never)
-    assert copied == _trace(tmp_path, source)
+    copies = copies_of_equal_traces(tmp_path, monkeypatch, source)
+    assert 5 <= copies < 14 or RELEASE != (2, 13)  # whole layers, and not their parts one by one
 
 
 def test_whoever_listens_to_dynamo_hears_all_of_the_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = _watched(monkeypatch)
+    made = watched(monkeypatch)
     with structured_trace():
-        _trace(tmp_path, MODEL.format(init="pass", forward="return y", before="pass", between="pass", after="pass"))
+        trace(tmp_path, MODEL.format(init="pass", forward="return y", before="pass", between="pass", after="pass"))
     assert [each.copies for each in made] == [0]
-
-
-class _Never(RepeatedCalls):
-    """Has everything traced."""
-
-    def _may_repeat(self, tracker: Any, translator: Any) -> bool:
-        return False
-
-
-def _watched(monkeypatch: pytest.MonkeyPatch) -> list[RepeatedCalls]:
-    """Those that traces are watched with from now on."""
-    made: list[RepeatedCalls] = []
-
-    def make(model: torch.nn.Module) -> RepeatedCalls:
-        made.append(RepeatedCalls(model))
-        return made[-1]
-
-    monkeypatch.setattr(dynamo_run, "RepeatedCalls", make)
-    return made
-
-
-def _trace(folder: Path, source: str) -> Any:
-    """All that is left of a trace, without what no two traces share."""
-    target, sources = build(folder, source, training=True)
-    run, snapshot = DynamoRun(target, sources, Stage.MOCK), Snapshot(target)
-    with torch.enable_grad():
-        error = run.execute(WatchedRunner(run))
-    snapshot.restore()
-    told = [(found.rule, found.message, found.range) for found in run.explain(error).findings]
-    return list(parts_of_run(run)), told, str(error)

@@ -6,21 +6,26 @@ Dynamo's, read against torch 2.13.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch.fx import Node
 
 from inductor_debug.capture.dynamo.repeats.equal_modules import PLAIN, NotUnderstoodError, look_of
+from inductor_debug.capture.dynamo.repeats.made_objects import is_made
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a call is given: `look` is equal where it looks the same. `tensors` are the intermediate ones."""
+    """What a call is given: `look` is equal where it looks the same.
+
+    `tensors` are the intermediate ones, `objects` are others that the trace has made.
+    """
 
     look: Any
     tensors: tuple[Any, ...]
+    objects: tuple[Any, ...] = ()
 
     @property
     def nodes(self) -> list[Node]:
@@ -28,17 +33,23 @@ class Given:
         return [each.proxy.node for each in self.tensors]
 
 
+@dataclass
+class _Found:
+    tensors: dict[Node, Any] = field(default_factory=dict)
+    objects: list[Any] = field(default_factory=list)
+
+
 def given_to(args: Any, kwargs: Any) -> Given | None:
     """What a call is given; None where that holds something of which nobody can say whether it is like another."""
-    tensors: dict[Node, Any] = {}
+    found = _Found()
     try:
         look = (
-            tuple(_look(item, tensors) for item in args),
-            tuple((name, _look(item, tensors)) for name, item in kwargs.items()),
+            tuple(_look(item, found) for item in args),
+            tuple((name, _look(item, found)) for name, item in kwargs.items()),
         )
     except NotUnderstoodError:
         return None
-    return Given(look, tuple(tensors.values()))
+    return Given(look, tuple(found.tensors.values()), tuple(found.objects))
 
 
 def tensors_of(result: Any) -> list[Any] | None:
@@ -66,7 +77,7 @@ def example_of(node: Node) -> Any:
     return node.meta.get("example_value")
 
 
-def _look(tracker: Any, tensors: dict[Node, Any]) -> Any:
+def _look(tracker: Any, found: _Found) -> Any:
     from torch._dynamo import variables
 
     kind = type(tracker)
@@ -79,12 +90,15 @@ def _look(tracker: Any, tensors: dict[Node, Any]) -> Any:
         node = tracker.proxy.node
         if tracker.source is not None:
             return "of", tracker.source.name, node.name, look_of(example_of(node))
-        if node in tensors:
-            return "again", list(tensors).index(node)
-        tensors[node] = tracker
+        if node in found.tensors:
+            return "again", list(found.tensors).index(node)
+        found.tensors[node] = tracker
         return "tensor", look_of(example_of(node)), tracker._is_name_set
     if kind is variables.ConstantVariable:
         return "of" if tracker.source else "is", type(tracker.value), repr(tracker.value)
     if kind is variables.TupleVariable:
-        return "tuple", tuple(_look(item, tensors) for item in tracker.items)
+        return "tuple", tuple(_look(item, found) for item in tracker.items)
+    if is_made(tracker):
+        found.objects.append(tracker)
+        return "made", id(tracker)
     raise NotUnderstoodError

@@ -21,6 +21,7 @@ from torch.utils import _pytree as pytree
 from inductor_debug.capture.dynamo.dynamo_positions import KEY, stack_of_translator
 from inductor_debug.capture.dynamo.repeats.argument_looks import Given, example_of, tensors_of
 from inductor_debug.capture.dynamo.repeats.equal_modules import Form, NotUnderstoodError, look_of, unlike
+from inductor_debug.capture.dynamo.repeats.made_objects import Footprint
 
 _META = frozenset(
     {"nn_module_stack", "source_fn_stack", "stack_trace", "custom", "example_value", "creation_timestamp"}
@@ -103,6 +104,7 @@ class CallTrace:
     of inputs and results. `anew` are the nodes whose values share memory with a result, or that write to the module.
     `renamed` says what was named once a node was there, `named` whether a result had a name. `calls` are how often
     modules had been called before and after; `depth` and `frames` count the modules and functions around the call.
+    `footprint` is what it did to objects that it was given.
     """
 
     call: RepeatableCall
@@ -120,9 +122,12 @@ class CallTrace:
     result: Any
     held: frozenset[int]
     looked_at: list[str]
+    footprint: Footprint
 
     @classmethod
-    def of(cls, start: CallStart, mark: TraceMark, call: RepeatableCall, result: Any) -> CallTrace | None:
+    def of(
+        cls, start: CallStart, mark: TraceMark, call: RepeatableCall, result: Any, footprint: Footprint
+    ) -> CallTrace | None:
         """What the call that began at `start` and has just ended left behind; None where it is more than nodes."""
         output, tracer = call.translator.output, call.tracer
         nodes = _nodes_after(start.last)
@@ -133,7 +138,7 @@ class CallTrace:
         inputs = [proxy.node for proxy in list(tracer.input_name_to_proxy.values())[start.inputs :]]
         written = _written_inputs(start, inputs, call, tracer)
         outside = None if written is None else _outside(nodes, inputs, call)
-        results = tensors_of(result)
+        results = results_of(result, footprint)
         if written is None or outside is None or results is None:
             return None
         found = [each.proxy.node for each in results]
@@ -174,11 +179,14 @@ class CallTrace:
             result=result,
             held=frozenset(id(part) for part in (*call.form.modules, *call.form.tensors)),
             looked_at=_looked_at(call, mark),
+            footprint=footprint,
         )
 
     def fits(self, call: RepeatableCall) -> bool:
         """Whether a call, of a module of the same key, runs what this one ran."""
         if self.call.state != call.state or self.call.given.look != call.given.look:
+            return False
+        if self.picked_by(call) is None:
             return False
         if call.form is self.call.form:
             return bool(call.tracker.source == self.call.tracker.source)
@@ -189,6 +197,17 @@ class CallTrace:
             return True
         words = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in {*names, "__dict__"}))
         return not any(words.search(source) for source in self.looked_at)
+
+    def picked_by(self, call: RepeatableCall) -> list[Any] | None:
+        """What a call takes out of the objects that it is given, in place of what this one took; None for nothing."""
+        return self.footprint.picked(self.call.tracker.source, call.tracker.source, call.translator.output)
+
+
+def results_of(result: Any, footprint: Footprint) -> list[Any] | None:
+    """The tensors that a call gave back, and left in objects; None where it gave back more than those."""
+    given_back = tensors_of(result)
+    left = [tensors_of(store.value) or [] for _, store in footprint.stores]
+    return None if given_back is None else [*given_back, *(tensor for tensors in left for tensor in tensors)]
 
 
 def state_of_torch(translator: Any) -> Any:

@@ -7,15 +7,17 @@ of the first call. Private names of Dynamo's, read against torch 2.13.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from torch.fx import Node
 from torch.fx.node import map_arg
 
 from inductor_debug.capture.dynamo.dynamo_positions import KEY, stack_of_translator
-from inductor_debug.capture.dynamo.repeats.argument_looks import example_of, tensors_of
-from inductor_debug.capture.dynamo.repeats.call_traces import CallTrace, RepeatableCall, TraceMark
+from inductor_debug.capture.dynamo.repeats.argument_looks import example_of
+from inductor_debug.capture.dynamo.repeats.call_traces import CallTrace, RepeatableCall, TraceMark, results_of
 from inductor_debug.capture.dynamo.repeats.equal_modules import look_of
+from inductor_debug.capture.dynamo.repeats.made_objects import Event
 
 
 class CopyFailedError(AssertionError):
@@ -38,6 +40,17 @@ class CopiedCall:
         self._around = list(call.translator.nn_module_stack.items())
         self._callers = stack_of_translator(call.translator)
         self._stacks: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._made: dict[int, Any] = {}
+        self._picked: list[Any] = known.picked_by(call) or []
+
+    def events(self) -> list[Event]:
+        """What the call does to objects that it is given, beside setting attributes."""
+        footprint, base = self._known.footprint, self._known.call.tracker.source
+        picks = [
+            replace(pick, source=pick.source.clone(lambda each: self._of(each, base)), item=item)
+            for pick, item in zip(footprint.picks, self._picked, strict=True)
+        ]
+        return [*footprint.reads, *picks]
 
     def result(self) -> Any:
         """What the call gives back, once its nodes are in the graph.
@@ -58,8 +71,11 @@ class CopiedCall:
         self._mark.made += len(known.nodes)
         below, name = len(known.call.tracker.source.name), self._call.tracker.source.name
         self._mark.looked_at += [name + looked_at[below:] for looked_at in known.looked_at]
+        for number, store in known.footprint.stores:
+            effects = self._translator.output.side_effects
+            effects.store_attr(self._picked[number], store.name, self._wrapped(store.value), *store.more)
         result = self._wrapped(known.result)
-        found = [each.proxy.node for each in tensors_of(known.result) or ()]
+        found = [each.proxy.node for each in results_of(known.result, known.footprint) or ()]
         for node in (*known.inputs, *known.outside, *found):
             if look_of(example_of(self._nodes[node])) != known.looks[node]:
                 raise CopyFailedError
@@ -76,12 +92,15 @@ class CopiedCall:
             if place is None:
                 self._nodes[node] = node
                 continue
-            source = argument.source.clone(lambda each: self._call.tracker.source if each == base else each)
+            source = argument.source.clone(lambda each: self._of(each, base))
             brought = VariableBuilder(self._translator, source)(self._call.form.tensors[place])
             self._inputs[node] = brought
             self._nodes[node] = brought.as_proxy().node
             if "nn_module_stack" in node.meta and self._nodes[node] is not node:
                 self._nodes[node].meta["nn_module_stack"] = self._module_stack(node)
+
+    def _of(self, source: Any, base: Any) -> Any:
+        return self._call.tracker.source if source == base else source
 
     def _copy(self, node: Node) -> None:
         copied = self._tracer.graph.create_node(
@@ -151,9 +170,12 @@ class CopiedCall:
         copied = self._nodes[node]
         if copied.op == "placeholder":
             return self._inputs.get(node, result)
+        if id(result) in self._made:
+            return self._made[id(result)]
         made = construct_tensor_variable(
             variables.TensorVariable, self._translator, self._tracer.proxy(copied), example_of(copied), None, {}
         )
         made._is_name_set = self._known.named[node]
         self._tracer.record_proxyable_vt(made)
+        self._made[id(result)] = made
         return made

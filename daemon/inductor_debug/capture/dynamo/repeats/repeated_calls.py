@@ -6,6 +6,7 @@ each call of a module, what it left behind. A later call takes copies of it wher
 - the modules are alike in all that they hold (`equal_modules`), and where they differ in a number, nobody looked at it;
 - the call is given what the earlier one was given: intermediate tensors that look the same, else the very same things;
 - the earlier call did nothing but to add plain nodes (`call_traces`);
+- of objects that the trace has made, it takes what looks as it did then (`made_objects`);
 - no code asked which module it has, or found one where it is not registered (`module_sources`);
 - nothing that was there before either of them has changed in between (`traced_changes`).
 
@@ -37,6 +38,7 @@ from inductor_debug.capture.dynamo.repeats.call_traces import (
 )
 from inductor_debug.capture.dynamo.repeats.copied_calls import CopiedCall
 from inductor_debug.capture.dynamo.repeats.equal_modules import Forms
+from inductor_debug.capture.dynamo.repeats.made_objects import Event, Footprint, MadeObjects
 from inductor_debug.capture.dynamo.repeats.module_sources import ModuleSources, identities_watched
 from inductor_debug.capture.dynamo.repeats.replaced_methods import replaced
 from inductor_debug.capture.dynamo.repeats.traced_changes import TracedChanges
@@ -72,7 +74,8 @@ class RepeatedCalls:
         self._awake = True
         self._mark = TraceMark()
         self._sources = ModuleSources(model)
-        self._changes = TracedChanges(on_change=self._kept.clear, on_unknown=self._doze)
+        self._objects = MadeObjects(on_asked=self._doze)
+        self._changes = TracedChanges(self._kept.clear, self._doze, self._objects.follows)
         counts: dict[type, int] = {}
         for module in model.modules():
             counts[type(module)] = counts.get(type(module), 0) + 1
@@ -99,6 +102,7 @@ class RepeatedCalls:
 
         with (
             self._changes.watching(),
+            self._objects.watching(),
             identities_watched(self._doze),
             replaced(UnspecializedNNModuleVariable, "call_function", self._calling),
             replaced(SubgraphTracer, "create_node", self._making),
@@ -125,28 +129,35 @@ class RepeatedCalls:
                 return original(tracker, translator, args, kwargs)
             self._mark.begin(call)
             self._changes.begin()
+            noted = self._objects.begin(call.given.objects)
             try:
                 result = original(tracker, translator, args, kwargs)
             finally:
-                start, changed = self._mark.end(), self._changes.end()
+                start, changed, events = self._mark.end(), self._changes.end(), self._objects.end(noted)
             if not changed and self._awake and translator.output is self._output:
-                trace = self._understood(lambda: self._traced(start, call, result))
+                trace = self._understood(lambda: self._traced(start, call, result, events))
                 if trace is not None:
                     kept.append(trace)
             return result
 
         return call_function
 
-    def _traced(self, start: CallStart, call: RepeatableCall, result: Any) -> CallTrace | None:
+    def _traced(self, start: CallStart, call: RepeatableCall, result: Any, events: list[Event]) -> CallTrace | None:
         if not self._sources.are_registered(call.translator.output):
             self._awake = False
             return None
-        return CallTrace.of(start, self._mark, call, result)
+        effects = call.translator.output.side_effects
+        footprint = Footprint.of(call.given.objects, events, effects)
+        if footprint is None or any(self._changes.has_escaped(each, effects) for each in footprint.reachable()):
+            return None
+        return CallTrace.of(start, self._mark, call, result, footprint)
 
     def _copied(self, known: CallTrace, call: RepeatableCall) -> Any:
         self.copies += 1
         try:
-            return CopiedCall(known, call, self._mark).result()
+            copied = CopiedCall(known, call, self._mark)
+            self._objects.add(copied.events())
+            return copied.result()
         except Exception as error:
             raise RepeatedError from error
 

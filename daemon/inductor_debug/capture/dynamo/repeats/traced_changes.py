@@ -28,10 +28,13 @@ class TracedChanges:
     Args:
         on_change: called where something changes that code beside the call which changes it may see.
         on_unknown: called where something changes of which nobody can say who sees it.
+        is_followed: whether somebody else knows which calls see what is done to an object.
     """
 
-    def __init__(self, on_change: Callable[[], None], on_unknown: Callable[[], None]) -> None:
-        self._on_change, self._on_unknown = on_change, on_unknown
+    def __init__(
+        self, on_change: Callable[[], None], on_unknown: Callable[[], None], is_followed: Callable[[Any], bool]
+    ) -> None:
+        self._on_change, self._on_unknown, self._is_followed = on_change, on_unknown, is_followed
         self._born = 0
         self._calls: list[tuple[int, bool]] = []
         self._escaped: list[Any] = []
@@ -80,8 +83,9 @@ class TracedChanges:
         kind = getattr(changed, "mutation_type", None)
         if name in _OF_NEW and type(kind).__name__ in _NEW:
             born = getattr(kind, _BORN, 0)
-            self._calls = [(since, seen or born <= since) for since, seen in self._calls]
-            if self._escaped and self._has_escaped(changed, effects):
+            if name != "store_attr" or not self._is_followed(changed):
+                self._calls = [(since, seen or born <= since) for since, seen in self._calls]
+            if self.has_escaped(changed, effects):
                 self._seen_by_others()
         elif name == "store_attr" and not isinstance(getattr(changed, "value", None), torch.nn.Module):
             self._escaped.append(args[2] if len(args) > 2 else None)
@@ -94,7 +98,7 @@ class TracedChanges:
         self._calls = [(since, True) for since, _ in self._calls]
         self._on_change()
 
-    def _has_escaped(self, changed: Any, effects: Any) -> bool:
+    def has_escaped(self, made: Any, effects: Any) -> bool:
         """Whether something that was made by the trace can be found by way of something that was there before it."""
         from torch._dynamo.variables.base import VariableTracker
 
@@ -102,7 +106,8 @@ class TracedChanges:
 
         def look(tracker: Any) -> None:
             nonlocal found
-            found = found or tracker is changed or tracker.mutation_type is changed.mutation_type
+            found = found or tracker is made or tracker.mutation_type is made.mutation_type
 
-        VariableTracker.visit(look, self._escaped, None, effects)
+        if self._escaped:
+            VariableTracker.visit(look, self._escaped, None, effects)
         return found
