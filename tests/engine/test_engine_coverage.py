@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from desk import Desk, body
-from inductor_debug.engine.results.merge import CarriedFindings, Results
+from inductor_debug.engine.results.merge import CarriedFindings, Ending, Results
 from inductor_debug_schema import (
     Checked,
     Event,
@@ -138,7 +138,7 @@ def test_a_run_that_breaks_off_leaves_what_it_had_not_come_to_unchecked() -> Non
     results.accept(Loaded([TargetFound(name, 0, "") for name in ("Net", "Late")], [], [], 0.0))
     results.accept(preview(DONE, ops=3))
     end = Finding("timeout", Severity.ERROR, "Stopped after 120 s.\nMore.", PATH, LINE_12, Stage.LOAD)
-    results.fail(FileStatus.TIMEOUT, end, broken=True)
+    results.fail(Ending(FileStatus.TIMEOUT, end), broken=True)
     assert [(target.name, target.checked, target.why) for target in results.targets()] == [
         ("Net", Checked.PARTLY, "Stopped after 120 s."),
         ("Late", Checked.NO, "Stopped after 120 s."),

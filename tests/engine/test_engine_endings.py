@@ -67,8 +67,10 @@ LOGS = [
 def test_what_the_log_says_of_the_end_is_related_information(log: str, told: list[str]) -> None:
     results = Results("/p/m.py", "x\n")
     conclude(results, JobEnd(JobOutcome.CRASHED, "killed by SIGSEGV", log), Settings("/p"))
-    assert results.reason is not None
-    assert [place.message.removeprefix("From the log of its process:\n") for place in results.reason.related] == told
+    assert results.ending is not None
+    assert [
+        place.message.removeprefix("From the log of its process:\n") for place in results.ending.finding.related
+    ] == told
 
 
 LIMITS = [
@@ -89,10 +91,10 @@ def test_a_limit_is_an_error_where_it_hides_what_was_asked_for_and_else_only_why
     for stage in results.asked[:stages]:
         results.accept(StageFinished("Model", StageReport(stage, StageState.DONE, 0.1), []))
     conclude(results, JobEnd(outcome), Settings("/p"), ordered=ordered)
-    assert results.reason is not None
+    assert results.ending is not None
     assert [finding.severity for finding in results.findings()] == told
     other = results.targets()[1]
-    assert (other.inferred, other.checked, other.why) == (Inferred(), Checked.NO, results.reason.headline)
+    assert (other.inferred, other.checked, other.why) == (Inferred(), Checked.NO, results.ending.finding.headline)
 
 
 async def test_a_crash_is_not_tried_again_until_somebody_does_something(desk: Desk) -> None:

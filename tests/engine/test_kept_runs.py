@@ -14,7 +14,7 @@ from inductor_debug.engine.pool.supervisor import WorkerPool
 from inductor_debug.engine.results.stamps import Stamp, stamps_of
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
 from inductor_debug.system.wall_clock import ClockReading
-from inductor_debug_schema import FileReport, FileStatus, to_wire
+from inductor_debug_schema import Checked, FileReport, FileStatus, to_wire
 
 OLD = 1_600_000_000
 MODEL = """\
@@ -209,3 +209,76 @@ async def test_what_a_limit_has_ended_is_told_again_until_it_may_take_longer(tmp
     project.write("helper.py", "WIDTH = 4\n")
     through, ran = await project.check(timeout=60)
     assert (through.status, ran) == (FileStatus.FINDINGS, True)
+
+
+GREEDY = """\
+import ctypes, torch
+
+class Fine(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+class Part(torch.nn.Module):
+    def forward(self, x):
+        return torch.tanh(x)
+
+class Endless(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+
+    def forward(self, x):
+        while True:
+            pass
+
+class Mortal(torch.nn.Module):
+    def forward(self, x):
+        ctypes.string_at(0)
+        return x
+
+class Last(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        print(x)
+        return self.linear(x)
+"""
+
+
+@pytest.mark.torch
+async def test_a_class_that_never_ends_or_kills_its_process_costs_no_other_its_check(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    project.write("model.py", GREEDY)
+    report, _ = await project.check(timeout=6)
+    seen = {target.name: (target.checked, target.why) for target in report.targets}
+    assert seen == {
+        "Fine": (Checked.YES, ""),
+        "Part": (Checked.YES, ""),
+        "Endless": (
+            Checked.NO,
+            "Stopped after 6 s of work in the run stage of Endless: the limit that `timeout` sets.",
+        ),
+        "Mortal": (Checked.NO, seen["Mortal"][1]),
+        "Last": (Checked.YES, ""),
+    }
+    assert seen["Mortal"][1].startswith(
+        "The process that analysed this file died in the run stage of Mortal: killed by"
+    )
+    assert {(finding.rule, finding.target) for finding in report.findings} == {
+        ("crash", "Mortal"),
+        ("graph-break", "Last"),
+    }
+    assert report.status is FileStatus.CRASHED
+
+
+@pytest.mark.torch
+async def test_what_limits_left_of_a_file_is_told_again_until_it_may_take_longer(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project")
+    project.write("model.py", GREEDY.replace("ctypes.string_at(0)", "x = x + 1"))
+    report, ran = await project.check(timeout=6)
+    assert (report.status, ran) == (FileStatus.TIMEOUT, True)
+    assert [finding.rule for finding in report.findings] == ["graph-break"]
+    assert await project.check(timeout=6) == (report, False)
+    assert (await project.check(timeout=7))[1]

@@ -126,15 +126,15 @@ class _Session:
         adapter = adapter_of(self._profile)
         with self._builder.open(), decomposing(adapter.decompositions() if adapter is not None else {}):
             load = self._load()
-            only = self._request.only
+            only, without = self._request.only, self._request.without
             running = [
-                TargetProgress(candidate)
+                TargetProgress(candidate, candidate.name in without)
                 for candidate in load.discovered.candidates
                 if not only or candidate.name in only
             ]
             for stage in stages_of(self._request.stages, running):
                 for item in running:
-                    if stage in self._request.stages or item.candidate.exported is not None:
+                    if not item.left_out and (stage in self._request.stages or item.candidate.exported is not None):
                         self._run_stage(stage, item, load)
                     if item is running[-1] and stage is self._request.stages[0]:
                         self._take_parts(running, load)
@@ -315,19 +315,20 @@ class _Session:
     def _take_parts(self, running: list[TargetProgress], load: Load) -> None:
         """Classes that are parts of others and ran in none are targets of their own.
 
-        Those of a class for which nothing could be inferred are, and those that a class has and did not use.
+        Those of a class that did not run are, and those that a class has and did not use.
         """
         known = {item.candidate.key for item in running}
         parts = [
             part
             for item in running
-            if item.refused is not None or self._entered.ran_whole(item.candidate.name)
+            if item.has_no_run or self._entered.ran_whole(item.candidate.name)
             for part in load.discovered.reserve.get(item.candidate.name, ())
             if part.key not in known
-            and (item.refused is not None or not self._entered.may_have_entered(getattr(load.module, part.name)))
+            and (item.has_no_run or not self._entered.may_have_entered(getattr(load.module, part.name)))
         ]
         if parts:
-            running += [TargetProgress(part) for part in {part.key: part for part in parts}.values()]
+            parts = list({part.key: part for part in parts}.values())
+            running += [TargetProgress(part, part.name in self._request.without) for part in parts]
             found = self._found(load, [item.candidate.found for item in running])
             self._emit(Loaded(found, self._builder.dependencies(), preloadable(load.modules), 0.0))
 

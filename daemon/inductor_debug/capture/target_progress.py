@@ -34,10 +34,11 @@ class TargetProgress:
     """What a job knows of one target so far. `valued` replaces `target` once fake tensors have shown too little.
 
     `refused` says why nothing could be inferred for it, `blamed` that this is the fault of its own code. `told` is how
-    its latest stage ended, and `capture`, of blamed ones, what that stage saw.
+    its latest stage ended, and `capture`, of blamed ones, what that stage saw. One that is `left_out` is not run.
     """
 
     candidate: Candidate
+    left_out: bool = False
     target: BuiltTarget | None = None
     valued: BuiltTarget | None = None
     sizing: Sizing | None = None
@@ -47,6 +48,11 @@ class TargetProgress:
     blamed: bool = False
     told: StageFinished | None = None
     capture: Capture | None = None
+
+    @property
+    def has_no_run(self) -> bool:
+        """Whether there is no run of it that could show its parts."""
+        return self.left_out or self.refused is not None
 
     @property
     def inferred(self) -> Inferred | None:

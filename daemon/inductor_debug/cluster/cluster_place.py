@@ -42,7 +42,7 @@ from inductor_debug.cluster.workspaces import WorkspaceError, pack
 from inductor_debug.engine.pool.supervisor import WorkerPool
 from inductor_debug.engine.results.analysis import AnalysisUpdate
 from inductor_debug.engine.results.kept_runs import NOT_ASKED, Versions
-from inductor_debug.engine.results.merge import Results
+from inductor_debug.engine.results.merge import Ending, Results
 from inductor_debug.engine.runner import Runner
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.survey.model_survey import SurveyOptions, Tell, key_of
@@ -319,7 +319,7 @@ class ClusterPlace:
         why = str(error) if isinstance(error, _GivenUpError) else f"A worker's answer was not understood: {error}."
         place = first_line_range(results.text)
         finding = Finding(rule="crash", severity=Severity.ERROR, message=why, path=path, range=place, stage=Stage.LOAD)
-        results.fail(FileStatus.CRASHED, finding, broken=True)
+        results.fail(Ending(FileStatus.CRASHED, finding), broken=True)
         return self._runner.report(results, settings)
 
 

@@ -39,13 +39,12 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.engine.orders.orders import Order
-from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
 from inductor_debug.engine.results.cache import ResultCache, key_of
-from inductor_debug.engine.results.endings import LIMITS, conclude
+from inductor_debug.engine.results.endings import conclude, gives_up
 from inductor_debug.engine.results.kept_hints import Hints
 from inductor_debug.engine.results.kept_runs import NOT_ASKED, KeptRuns, Versions
-from inductor_debug.engine.results.merge import CarriedFindings, Results
+from inductor_debug.engine.results.merge import CarriedFindings, Ending, Results
 from inductor_debug.engine.results.policy import apply_policy
 from inductor_debug.engine.results.remembered_files import Place
 from inductor_debug.engine.results.unheard_surroundings import unheard_surroundings
@@ -188,7 +187,11 @@ class Runner:
                 await station.pool.start()
                 on_event(results, None)
                 started = ClockReading.now()
-                end = await station.pool.run(self._request(work), receive, timeout=work.settings.timeout)
+                while True:
+                    request = self._request(work, list(results.given_up))
+                    end = await station.pool.run(request, receive, timeout=work.settings.timeout)
+                    if work.order is not None or not gives_up(results, end, work.settings):
+                        break
         finally:
             station.jobs -= 1
         conclude(results, end, work.settings, ordered=work.order is not None)
@@ -201,19 +204,18 @@ class Runner:
             if self._kept is not None and learns and not work.settings.sizes:
                 self._kept.put(work.settings.run_digest(), results, told, versions, started.wall)
         elif self._kept is not None and learns and work.order is None and not work.settings.sizes:
-            self._keep_cut_short(work, results, told, versions, started.wall, end)
+            self._keep_cut_short(work, results, told, versions, started.wall)
         return results
 
     def _keep_cut_short(
-        self, work: Work, results: Results, told: list[Event], versions: Versions, started: int, end: JobEnd
+        self, work: Work, results: Results, told: list[Event], versions: Versions, started: int
     ) -> None:
         """Keeps a run that was ended by a limit which the settings set, and would be again."""
         assert self._kept is not None
         settings = work.settings
-        if end.outcome in LIMITS:
-            seconds = settings.timeout if end.outcome is JobOutcome.TIMEOUT else None
+        if all(ending.by_limit for ending in results.endings()):
             around = unheard_surroundings(settings.project_root, settings.interpreter)
-            self._kept.put_cut_short(settings.run_digest(), results, told, versions, started, seconds, around)
+            self._kept.put_cut_short(settings.run_digest(), results, told, versions, started, settings.timeout, around)
 
     def _kept_results(self, work: Work) -> Results | None:
         """What an earlier process learned, if that is all that is asked for and still holds."""
@@ -296,7 +298,7 @@ class Runner:
         version = station.pool.torch_version if station else None
         return key_of(work.path, work.text, work.settings.run_digest(), version)
 
-    def _request(self, work: Work) -> JobRequest:
+    def _request(self, work: Work, without: list[str]) -> JobRequest:
         settings, order = work.settings, work.order or Order()
         request = JobRequest(
             job=next(self._numbers),
@@ -314,6 +316,7 @@ class Runner:
             argv=list(settings.argv),
             task=order.task,
             only=[order.target] if order.target else [],
+            without=without,
             keep_graphs=order.keep_graphs,
             show_graphs=work.shows,
             seek_sizes=order.seek_sizes,
@@ -360,7 +363,7 @@ class Runner:
 def failed(path: str, text: str, finding: Finding, *, broken: bool = False) -> Results:
     """Results that consist of the reason why there are none."""
     results = Results(path, text)
-    results.fail(FileStatus.FAILED, finding, broken=broken)
+    results.fail(Ending(FileStatus.FAILED, finding), broken=broken)
     return results
 
 

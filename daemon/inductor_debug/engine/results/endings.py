@@ -8,7 +8,7 @@ from __future__ import annotations
 from inductor_debug_schema import FileStatus, Finding, Position, Range, Related, Severity, Stage
 
 from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
-from inductor_debug.engine.results.merge import Results
+from inductor_debug.engine.results.merge import Ending, Results
 from inductor_debug.engine.settings.settings import ConfigurationError, Settings
 from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug.source.text_lines import first_line_range, line_range, split_lines
@@ -31,22 +31,48 @@ _RULES = {
 }
 LIMITS = (JobOutcome.TIMEOUT, JobOutcome.OUT_OF_MEMORY)
 """What our own limits end. Of a class that nobody declared a target that says nothing but that it was not checked."""
+MOST_GIVEN_UP = 3
+"""Targets of a file that may cost it a process before its rest is given up with them."""
 _STATUSES = {JobOutcome.TIMEOUT: FileStatus.TIMEOUT, JobOutcome.START_FAILED: FileStatus.FAILED}
 
 
 def conclude(results: Results, end: JobEnd, settings: Settings, *, ordered: bool = False) -> None:
     """Settles `results`, whose run has ended with `end`; `ordered` where somebody asked for more than a check.
 
-    What nobody asked for and a limit of ours ended is not checked, which coverage tells; a finding would tell it twice.
+    Where a limit of ours ended a run that had seen all that was declared, what is left nobody asked for: it is not
+    checked, which coverage tells; a finding would tell it twice.
     """
     if end.outcome is JobOutcome.FINISHED and results.status is not None:
         results.close()
         return
+    cut_short = not ordered and end.outcome in LIMITS and results.loaded and not results.owes
+    ending = _ending(results, end, settings, told=not cut_short)
+    results.fail(ending, broken=True)
+
+
+def gives_up(results: Results, end: JobEnd, settings: Settings) -> bool:
+    """Whether the rest of a file is worth another process, without the target in which this one ended.
+
+    Where it is, that target is given up in `results`.
+    """
+    if end.outcome not in (*LIMITS, JobOutcome.CRASHED) or results.running is None:
+        return False
+    target, _ = results.running
+    # The parts of a class that nobody declared are looked at by themselves where the whole cannot be.
+    rest = target not in results.declared or any(results.lacks(name) for name in results.lines if name != target)
+    if not rest or len(results.given_up) == MOST_GIVEN_UP:
+        return False
+    told = end.outcome not in LIMITS or (target in results.declared and results.lacks(target))
+    results.give_up(target, _ending(results, end, settings, told=told))
+    return True
+
+
+def _ending(results: Results, end: JobEnd, settings: Settings, *, told: bool) -> Ending:
+    """How a run ended that did not by itself, at the line where it was."""
     span = line_range(results.text, end.line)
-    cut_short = not ordered and _is_cut_short(results, end)
     finding = Finding(
         rule=_RULES[end.outcome],
-        severity=Severity.INFORMATION if cut_short else Severity.ERROR,
+        severity=Severity.ERROR if told else Severity.INFORMATION,
         message=_message(results, end, settings),
         path=results.path,
         range=span,
@@ -54,13 +80,8 @@ def conclude(results: Results, end: JobEnd, settings: Settings, *, ordered: bool
         target=results.running[0] if results.running else "",
         related=_log(results.path, span, end.log_tail),
     )
-    status = FileStatus.TIMEOUT if cut_short else _STATUSES.get(end.outcome, FileStatus.CRASHED)
-    results.fail(status, finding, broken=True, told=not cut_short)
-
-
-def _is_cut_short(results: Results, end: JobEnd) -> bool:
-    """Whether a limit of ours ended a run that had seen all that was declared: what is left nobody asked for."""
-    return end.outcome in LIMITS and results.loaded and not results.owes
+    status = _STATUSES.get(end.outcome, FileStatus.CRASHED) if told else FileStatus.TIMEOUT
+    return Ending(status, finding, told, end.outcome in LIMITS, end.outcome is JobOutcome.TIMEOUT)
 
 
 def configuration_finding(error: ConfigurationError, path: str, text: str) -> Finding:

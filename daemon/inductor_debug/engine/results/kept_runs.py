@@ -32,7 +32,7 @@ from inductor_debug_schema import (
     to_wire,
 )
 
-from inductor_debug.engine.results.merge import Results
+from inductor_debug.engine.results.merge import Ending, Results
 from inductor_debug.engine.results.remembered_files import RememberedFiles
 from inductor_debug.engine.results.stamps import Stamp, stamps_of
 from inductor_debug.worker.protocol import event_message, read_event
@@ -63,15 +63,11 @@ NOT_ASKED = Versions()
 
 @dataclass(frozen=True, slots=True)
 class CutShort:
-    """How a limit of ours ended a run; `seconds` is the limit, None where it is not one of time.
+    """Where limits of ours ended a run: all of it, and the look at targets. `seconds` is the one of time."""
 
-    `told` is whether the finding is told, or only what it is the reason of.
-    """
-
-    status: FileStatus
-    finding: Finding
-    seconds: float | None = None
-    told: bool = True
+    ending: Ending | None
+    given_up: dict[str, Ending]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +84,20 @@ class KeptRun:
         results = Results(path, text, asked)
         for event in self.told:
             results.accept(event)
-        if self.cut_short is None:
+        if self.cut_short is not None:
+            results.given_up = dict(self.cut_short.given_up)
+        if self.cut_short is None or self.cut_short.ending is None:
             results.close()
         else:
-            results.fail(self.cut_short.status, self.cut_short.finding, broken=True, told=self.cut_short.told)
+            results.fail(self.cut_short.ending, broken=True)
         return results
 
     def suffices(self, seconds: float) -> bool:
         """Whether a run of as many seconds would come no further."""
-        return self.cut_short is None or self.cut_short.seconds is None or seconds <= self.cut_short.seconds
+        if self.cut_short is None or seconds <= self.cut_short.seconds:
+            return True
+        ending = self.cut_short.ending
+        return not any(one.timed for one in (*self.cut_short.given_up.values(), *([ending] if ending else [])))
 
 
 class KeptRuns:
@@ -127,7 +128,7 @@ class KeptRuns:
         told: Sequence[Event],
         versions: Versions,
         started: int,
-        seconds: float | None,
+        seconds: float,
         surroundings: Iterable[str] | None,
     ) -> None:
         """Keeps a run that a limit of ours has ended, with all that it may have looked at; nothing where that is None.
@@ -138,13 +139,13 @@ class KeptRuns:
             told: its events.
             versions: what its interpreter said of itself.
             started: when, in nanoseconds since 1970.
-            seconds: how long it was allowed to take, if that ended it.
+            seconds: how long it was allowed to take.
             surroundings: files and folders.
         """
-        if surroundings is None or results.reason is None or results.status is None:
+        if surroundings is None or results.status is None:
             return
         stamps = stamps_of(sorted({*surroundings, *results.surroundings()} - {results.path}), before=started)
-        cut_short = CutShort(results.status, results.reason, seconds, results.tells_reason)
+        cut_short = CutShort(results.ending, results.given_up, seconds)
         self._write(settings, results, told, versions, stamps, cut_short)
 
     def _write(

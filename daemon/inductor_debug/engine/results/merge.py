@@ -52,6 +52,8 @@ Part = tuple[str, Stage]
 Key = tuple[str, str, object]
 
 _STAGES = list(Stage)
+_SEVEREST = [FileStatus.TIMEOUT, FileStatus.CRASHED]
+"""How the look at a target may end before its time, the worst last."""
 _OF_THE_WHOLE = frozenset({"peak-memory"})
 """Rules whose one finding sums up a whole run: the deepest look at a target knows best, wherever it puts it."""
 
@@ -61,15 +63,31 @@ def key_of(finding: Finding) -> Key:
     return finding.rule, finding.path, finding.range
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a run, or the look at one target, was over before its time.
+
+    Coverage says it, and a finding where it is `told`. `by_limit` says that a limit which the settings set has ended
+    it, `timed` that this was the one of time.
+    """
+
+    status: FileStatus
+    finding: Finding
+    told: bool = True
+    by_limit: bool = False
+    timed: bool = False
+
+
 @dataclass
 class Results:
     """All events of one run of one text, in a form that can be asked at any time.
 
-    `asked` are the stages that are to be run. `general` are the worker's findings of no target; `reason` is the
-    engine's own, why there is no more to come, which is told where `tells_reason`. `status` is None until the run has
-    ended. `complete` says that every target was seen by every stage that was asked for; `broken` that the run itself
-    failed, not the user's code. `declared` are the targets whose inputs somebody gave. Which `sizes` are free is found
-    by another run; until they were sought, those of `sizes_before` are shown.
+    `asked` are the stages that are to be run. `general` are the worker's findings of no target; `ending` is the
+    engine's own, why there is no more to come. `given_up` are the targets in which a process ended, so that another one
+    looked at the rest. `status` is None until the run has ended. `complete` says that every target was seen by every
+    stage that was asked for; `broken` that the run itself failed, not the user's code. `declared` are the targets whose
+    inputs somebody gave. Which `sizes` are free is found by another run; until they were sought, those of
+    `sizes_before` are shown.
     """
 
     path: str
@@ -84,8 +102,8 @@ class Results:
     inferred: dict[str, Inferred] = field(default_factory=dict)
     untaken: dict[str, list[UntakenBlock]] = field(default_factory=dict)
     general: list[Finding] = field(default_factory=list)
-    reason: Finding | None = None
-    tells_reason: bool = True
+    ending: Ending | None = None
+    given_up: dict[str, Ending] = field(default_factory=dict)
     dependencies: list[str] = field(default_factory=list)
     looked_at: list[str] = field(default_factory=list)
     loaded: bool = False
@@ -160,20 +178,35 @@ class Results:
         if self.status is FileStatus.FAILED and self._some_target_seen():
             self.status = FileStatus.CLEAN
         failed = self.status in (None, FileStatus.FAILED)
+        if self.given_up:
+            self.broken = True
+            self.status = max((one.status for one in self.given_up.values()), key=_SEVEREST.index)
         self.complete = not failed and all(done) and len(done) == wanted
 
-    def fail(self, status: FileStatus, finding: Finding, *, broken: bool, told: bool = True) -> None:
-        """There is no more to come: what was found stays. `finding` says why, in coverage alone if it is not `told`."""
-        self.status = status
+    def give_up(self, target: str, ending: Ending) -> None:
+        """A process ended in a target. What was found stays; another process goes on with the rest."""
+        self.given_up[target] = ending
+        self.running = None
+
+    def fail(self, ending: Ending, *, broken: bool) -> None:
+        """There is no more to come: what was found stays."""
+        self.status = ending.status
         self.broken = broken
         self.complete = False
-        self.reason = finding
-        self.tells_reason = told
+        self.ending = ending
+
+    def endings(self) -> list[Ending]:
+        """All that was over before its time."""
+        return [*self.given_up.values(), *([] if self.ending is None else [self.ending])]
 
     @property
     def owes(self) -> bool:
         """Whether a target that somebody declared was not seen by every stage that was asked for."""
-        return any((name, stage) not in self.reports for name in self.declared for stage in self.asked)
+        return any(map(self.lacks, self.declared))
+
+    def lacks(self, target: str) -> bool:
+        """Whether a target was not seen by every stage that was asked for, and may yet be."""
+        return target not in self.given_up and any((target, stage) not in self.reports for stage in self.asked)
 
     def targets(self, carried: CarriedFindings | None = None) -> list[TargetReport]:
         """Targets in the order of the file, with the stages that have ended, or else as they were in `carried`."""
@@ -187,13 +220,14 @@ class Results:
         inferred, untaken = self.inferred.get(name), self.untaken.get(name, [])
         if inferred is None and self.loaded and self.status is not None and name not in self.declared:
             inferred = Inferred()
+        ended = self.given_up.get(name, self.ending)
         coverage = coverage_of(
             reports,
             self.asked if self.status is not None and self.asked else list(reports),
             [finding for stage in reports for finding in self.parts[name, stage]],
             path=self.path,
             inferred=inferred,
-            broke_off=None if self.reason is None else self.reason.headline,
+            broke_off=None if ended is None else ended.finding.headline,
             untaken=untaken,
         )
         sizes = self.sizes[name].sizes if name in self.sizes else self.sizes_before.get(name, [])
@@ -203,7 +237,7 @@ class Results:
     def findings(self, carried: CarriedFindings | None = None) -> list[Finding]:
         """All findings so far, united; those of `carried` stand in for stages that have not ended."""
         parts = self.parts if carried is None else {**carried.missing_in(self), **self.parts}
-        general = [self.reason, *self.general] if self.reason is not None and self.tells_reason else self.general
+        general = [*(ending.finding for ending in self.endings() if ending.told), *self.general]
         if carried is not None and not self.loaded and self.status is None:
             general = [*general, *carried.general]
         return unite(general, parts, self.reports)
