@@ -211,7 +211,8 @@ SETTINGS = (
     Setting(
         "timeout",
         SettingKind.NUMBER,
-        "Seconds that one file may work; waiting for a core that others have does not count (Linux).",
+        "Seconds that one file may work; waiting for a core that others have does not count (Linux). "
+        "A class in which they run out is left out, and the rest of its file gets as many again.",
         "Not set: what `pyproject.toml` says, otherwise 120.",
         scope=_RESOURCE,
         project=True,

@@ -137,8 +137,10 @@ def test_imports_mean_the_module_that_has_the_names(home: str, tmp_path: Path) -
     assert run(place, "from utils import OTHER\n", tmp_path, "OTHER") == 1
 
 
-def test_what_a_neighbour_imports_may_lie_in_a_folder_of_the_project(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packages", [(), ("src/__init__.py", "src/net/__init__.py")])
+def test_what_a_neighbour_imports_may_lie_in_a_folder_of_the_project(packages: tuple[str, ...], tmp_path: Path) -> None:
     helpers = {"src/utils/__init__.py": "", "src/utils/utils.py": "WIDTH = 7\n", "far/utils.py": "WIDTH = 3\n"}
+    write(tmp_path, dict.fromkeys(packages, ""))
     write(tmp_path, {"src/net/decoder.py": "from utils import WIDTH\n", "src/net/model.py": "", **helpers})
     assert run(tmp_path / "src/net/model.py", "from decoder import WIDTH\n", tmp_path, "WIDTH") == 7
 

@@ -134,3 +134,10 @@ def test_whoever_listens_to_dynamo_hears_all_of_the_trace(tmp_path: Path, monkey
     with structured_trace():
         trace(tmp_path, MODEL.format(init="pass", forward="return y", before="pass", between="pass", after="pass"))
     assert [each.copies for each in made] == [0]
+
+
+def test_a_model_may_keep_something_of_its_own_under_the_name_of_a_method() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+    model.modules = list(model)  # type: ignore[assignment]
+    counted = RepeatedCalls(model)
+    assert counted._several == {torch.nn.Linear}

@@ -300,6 +300,7 @@ ASKED = {
     "a list as long as its last index": ("given[2]", "[64, 64, 64]"),
     "few of what is counted to": ("for _ in range(given): pass", "2"),
     "the least number that meets a condition": ("assert (given - 4) % 60 == 0; nn.Linear(given, 2)", "64"),
+    "a number of which a share is left": ("[nn.Linear(2, 2) for _ in range((given - 2) // 9)]", "65"),
     "the least number that is not refused": ("if given % 48: raise ValueError", "96"),
     "what is spread is a dict": ("nn.Linear(2, 2, **given)", "{}"),
     "a layer where it is a module": ("given.register_buffer('u', None)", "torch.nn.Linear(64, 64)"),

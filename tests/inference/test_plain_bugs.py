@@ -1011,6 +1011,31 @@ def test_a_function_that_torch_has_removed_is_told_as_an_error_where_it_is_calle
     assert "is now removed" in finding.message
 
 
+INVERTED = """
+import torch
+from torch import nn
+
+class Hidden(nn.Module):
+    def forward(self, x, ignored: int = -1):
+        kept, seen = x.ne(ignored), x > 0
+        return x * (kept - seen)
+
+class Given(nn.Module):
+    def forward(self, x, mask, other_mask):
+        return x * (mask - other_mask)
+"""
+
+
+def test_a_comparison_that_is_subtracted_is_an_error_whatever_is_given_and_an_argument_is_none(tmp_path: Path) -> None:
+    (finding,) = findings(told(tmp_path, INVERTED))
+    assert (finding.target, expression(INVERTED, finding), finding.severity) == (
+        "Hidden",
+        "kept - seen)",
+        Severity.ERROR,
+    )
+    assert "bool tensors" in finding.message
+
+
 def test_a_mask_of_one_of_two_ranks_needs_no_more_dimensions_than_the_smaller(tmp_path: Path) -> None:
     text = """
 import torch

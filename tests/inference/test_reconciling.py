@@ -163,6 +163,18 @@ GROUPED = """
         def forward(self, x):
             return [part(half) for part, half in zip(self.parts, x.chunk(len(self.parts), dim=-1))]
 """
+KEYED = """
+    from torch import nn
+
+    class Keyed(nn.Module):
+        def __init__(self, width=8, **others):
+            super().__init__()
+            self.layer = nn.Linear(width, others["hidden_dim"])
+            self.with_bias = others["with_bias"]
+
+        def forward(self, x):
+            return self.layer(x) + 1 if self.with_bias else self.layer(x)
+"""
 MADE_WHOLE = {
     "a list and a number": TIED,
     "a residual": GATED,
@@ -174,6 +186,7 @@ MADE_WHOLE = {
     "a list called as a method of modules is": LISTED,
     "a module that is called with two": DISTILLED,
     "what a part needs, by name": GROUPED,
+    "what is looked up among the other arguments": KEYED,
 }
 
 

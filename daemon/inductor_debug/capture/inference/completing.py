@@ -1,13 +1,14 @@
 """What an object misses that raises: an optional argument that its class needs after all, or more items of a list.
 
 `assert exists(n)`, `if size is None and scale is None: raise ValueError`, `widths[3]` of a list that was made up with
-two, and `1 - self.rate` in `forward` where the constructor takes no rate by default. Read from the statement that
-raised; nothing is built here, and what somebody wrote down stays as it is.
+two, `kwargs["with_token"]`, and `1 - self.rate` in `forward` where the constructor takes no rate by default. Read from
+the statement that raised; nothing is built here, and what somebody wrote down stays as it is.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from types import FrameType
@@ -47,6 +48,8 @@ def completed(construction: Construction, error: BaseException, kind: Any) -> It
         yield from _longer(construction)
         return
     frame, line = last_frame(error)
+    if frame is not None and isinstance(error, KeyError):
+        yield from _by_key(error, frame, construction, kind)
     if frame is None or not isinstance(error, AssertionError | ValueError | TypeError | RuntimeError):
         return
     lengths = _unequal(frame, line)
@@ -98,6 +101,22 @@ def _handed_on(error: BaseException, frame: FrameType, construction: Constructio
             changes[name] = constructor_value(name, annotation, known, alternative, asked.get(name, Demand()))
         if changes and all(map(_is_plain, changes.values())):
             yield tuple(changes.items())
+
+
+def _by_key(error: KeyError, frame: FrameType, construction: Construction, kind: Any) -> Iterator[Changes]:
+    """What is looked up among the other arguments that a constructor takes: `kwargs["with_token"]`."""
+    key, code = error.args[0] if error.args else None, frame.f_code
+    if not isinstance(key, str) or not code.co_flags & inspect.CO_VARKEYWORDS or not signatures.takes_more(kind)[1]:
+        return
+    others = code.co_varnames[code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)]
+    given = frame.f_locals.get(others)
+    if not isinstance(given, dict) or key in given:
+        return
+    asked = demands(kind).get(others, Demand()).asks_of(key)
+    for alternative in range(_ALTERNATIVES):
+        value = constructor_value(key, "", dict(construction.sizes), alternative, asked)
+        if _is_plain(value):
+            yield ((key, value),)
 
 
 def _values_of(names: list[str], construction: Construction, kind: Any) -> Iterator[Changes]:

@@ -65,6 +65,13 @@ def parts_of(module: nn.Module) -> Iterator[nn.Module]:
     return nn.Module.modules(module)
 
 
+def children_of(module: nn.Module) -> Iterator[nn.Module]:
+    """The modules that a module has itself, also where it keeps something of its own under the name `children`."""
+    from torch import nn
+
+    return nn.Module.children(module)
+
+
 def _own(thing: Any) -> Any:
     getter = types.ModuleType if is_a(thing, types.ModuleType) else object
     return getter.__getattribute__(thing, "__dict__")

@@ -338,7 +338,8 @@ class Overlay(MetaPathFinder):
 
     def _may_help(self, error: Exception, of_order: bool) -> bool:
         """Whether a failed import is met by importing something else: what lies elsewhere, or what comes first."""
-        self._found = isinstance(error, ImportError) and self._finds(error)
+        # Once for each import on the way up to the file.
+        self._found = self._found or (isinstance(error, ImportError) and self._finds(error))
         return self._found or (of_order and isinstance(error, ImportError) and _in_a_circle(error) is not None)
 
     def _is_own(self, module: ModuleType) -> bool:

@@ -33,7 +33,7 @@ def _apply(self: torch.nn.Module, fn: Callable[[Any], Any], recurse: bool = True
     if not any(isinstance(parameter, FakeTensor) for parameter in parameters):
         return _original(self, fn, recurse)
     if recurse:
-        for child in self.children():
+        for child in torch.nn.Module.children(self):
             child._apply(fn)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         for name, parameter in self._parameters.items():

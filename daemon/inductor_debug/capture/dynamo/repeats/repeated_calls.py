@@ -42,6 +42,7 @@ from inductor_debug.capture.dynamo.repeats.made_objects import Event, Footprint,
 from inductor_debug.capture.dynamo.repeats.module_sources import ModuleSources, identities_watched
 from inductor_debug.capture.dynamo.repeats.replaced_methods import replaced
 from inductor_debug.capture.dynamo.repeats.traced_changes import TracedChanges
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.torch_logs import VARIABLE
 from inductor_debug.capture.runtime.trace_log import is_kept
 
@@ -77,7 +78,7 @@ class RepeatedCalls:
         self._objects = MadeObjects(on_asked=self._doze)
         self._changes = TracedChanges(self._kept.clear, self._doze, self._objects.follows)
         counts: dict[type, int] = {}
-        for module in model.modules():
+        for module in foreign.parts_of(model):
             counts[type(module)] = counts.get(type(module), 0) + 1
         self._several = {kind for kind, count in counts.items() if count > 1}
 

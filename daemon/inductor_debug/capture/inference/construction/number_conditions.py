@@ -1,4 +1,4 @@
-"""Conditions on one number that a constructor needs to go on: `assert (depth - 4) % 6 == 0`.
+"""Conditions on one number that a constructor needs to go on: `assert (depth - 4) % 6 == 0`, `(depth - 4) // 6` blocks.
 
 Only arithmetic and comparisons with written numbers are read, and computed here; no code of the user's runs.
 """
@@ -16,6 +16,8 @@ _PLAIN = (
     *(ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Constant, ast.Name, ast.Load, ast.Tuple, ast.List),
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
 )
+_LEAST_SHARE = 3
+"""Halves are rounded down as often as not."""
 _FARTHEST = 512
 """How far above the number that would be taken one is looked for."""
 
@@ -38,11 +40,25 @@ class NumberCondition:
 
 
 def tests_of(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """What a statement needs to be true, or false, for the code to go on behind it."""
+    """What a statement needs to be true, or false, for the code to go on behind it.
+
+    A share of what is left of a number is to be a whole one, and not nothing.
+    """
     if isinstance(node, ast.Assert):
         yield node.test, True
     elif isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise) and not node.orelse:
         yield node.test, False
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv) and _is_rest(node.left):
+        share = node.right.value if isinstance(node.right, ast.Constant) else None
+        if type(share) is int and share >= _LEAST_SHARE:
+            rest = ast.unparse(node.left)
+            yield ast.parse(f"({rest}) % {share} == 0 and ({rest}) >= {share}", mode="eval").body, True
+
+
+def _is_rest(node: ast.expr) -> bool:
+    """Whether an expression is something less a written whole number."""
+    taken = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) else None
+    return isinstance(taken, ast.Constant) and type(taken.value) is int
 
 
 def condition_on(

@@ -116,6 +116,9 @@ def is_evident(
         return True
     if raises_always(error):
         return True
+    if raised.subtracts_bool and not (invented and code):
+        # Comparisons made what no input is, whatever these are.
+        return guess is None or all(spec.dtype != "bool" for _, spec in guess.tensors())
     plain = guess is None or all(isinstance(item.spec, TensorSpec) for item in guess.arguments)
     if isinstance(error, AttributeError):
         ours, is_new = invented and code, guess is None and _is_asked_by_constructor(error)

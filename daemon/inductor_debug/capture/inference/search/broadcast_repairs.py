@@ -9,13 +9,22 @@ from dataclasses import replace
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
-from inductor_debug.capture.inference.specs.spec_changes import replaced, resized, resized_alone, with_all_sizes
+from inductor_debug.capture.inference.specs.spec_changes import (
+    of_rank,
+    replaced,
+    resized,
+    resized_alone,
+    with_all_sizes,
+)
 from inductor_debug.capture.inference.specs.specs import Dimension, Guess, TensorSpec
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
 
 def by_operands(outcome: TrialOutcome) -> Iterator[Guess]:
-    """An argument that is joined with what the model computed has its sizes, except where they are joined."""
+    """An argument that is joined with what the model computed has its sizes, except where they are joined.
+
+    Or what was computed has a dimension too many, because it was looked up with one index an example too many.
+    """
     join, guess = outcome.joined(), outcome.guess
     names: dict[int, str] = {size: name for name, size in guess.sizes if name in guess.used_sizes()}
     computed = next((item.shape for item in join.operands if item.argument is None), ())
@@ -30,6 +39,11 @@ def by_operands(outcome: TrialOutcome) -> Iterator[Guess]:
             guess = replaced(guess, operand.argument, spec, replace(spec, dims=(*batch, *dims[1:])))
     if guess != outcome.guess:
         yield guess
+    given = min((len(item.shape) for item in join.operands if item.argument is not None), default=len(computed))
+    for name, spec in outcome.guess.tensors() if len(computed) > given else ():
+        fewer = len(spec.dims) - (len(computed) - given)
+        if spec.dtype == "int64" and fewer > 0:
+            yield replaced(outcome.guess, name, spec, of_rank(spec, fewer))
 
 
 def by_joining(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:

@@ -7,12 +7,11 @@ out by `dynamic_dims`.
 from __future__ import annotations
 
 import collections
-import heapq
 import itertools
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from inductor_debug.capture.failures.failed_statement import is_users
@@ -22,6 +21,7 @@ from inductor_debug.capture.inference.search.conflict_repairs import mended
 from inductor_debug.capture.inference.search.dynamic_dims import Found, settled
 from inductor_debug.capture.inference.search.input_repairs import next_guesses
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
+from inductor_debug.capture.inference.search.waiting import Rank, Waiting, WaitingCalls
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess, SequenceSpec
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError
@@ -66,22 +66,6 @@ class NotFound:
     evident: bool = False
 
 
-@dataclass
-class _Queued:
-    """The calls that wait to be tried, each with the rank of what suggested it, and those that were."""
-
-    ranks: dict[Guess, tuple[int, ...]]
-    ran: set[Guess] = field(default_factory=set)
-
-    def takes(self, guess: Guess, rank: tuple[int, ...]) -> bool:
-        """Whether a call is new, or is suggested by one that came further than what suggested it before."""
-        known = self.ranks.get(guess)
-        if guess in self.ran or (known is not None and known <= rank):
-            return False
-        self.ranks[guess] = rank
-        return True
-
-
 def search(
     trials: Trials,
     plan: Callable[[], CallPlan],
@@ -107,27 +91,25 @@ def search(
     """
     started = time.process_time()
     precision = precision_of(trials.subject)
-    starts = [in_precision(guess, precision) for guess in starts]
-    numbers = itertools.count()
-    waiting: list[tuple[tuple[int, ...], int, int, Guess, TrialOutcome | None]] = []
-    for guess in starts:
-        heapq.heappush(waiting, ((), 0, next(numbers), guess, None))
-    queue = _Queued(dict.fromkeys(starts, ()))
+    waiting = WaitingCalls()
+    for start in starts:
+        if waiting.takes(first := in_precision(start, precision), ()):
+            waiting.put(Waiting(first))
     ends: dict[tuple[tuple[int, ...], str], list[TrialOutcome]] = collections.defaultdict(list)
     best: TrialOutcome | None = None
     evident, lasting = False, True
-    runs += trials.runs
+    allowed = runs = runs + trials.runs
     least = trials.runs + _LEAST_RUNS
     work = trials.work + MOST_WORK
 
     def spent() -> bool:
         return trials.work >= work or time.process_time() - started >= seconds
 
-    while waiting and trials.runs < runs and (trials.runs < least or not spent()):
-        before, cost, _, guess, parent = heapq.heappop(waiting)
-        if guess in queue.ran:
-            continue
-        queue.ran.add(guess)
+    while trials.runs < allowed and (trials.runs < least or not spent()):
+        item = waiting.next()
+        if item is None:
+            break
+        guess, before, parent = item.guess, item.rank, item.parent
         begun = time.process_time()
         try:
             outcome = trials.run(guess)
@@ -156,13 +138,14 @@ def search(
                 guess = _in_fewer_rounds(trials, further.guess, time.process_time() - begun)
                 return agreed(trials, guess, plan)
             rank = tuple(-number for number in further.progress)
-            if queue.takes(further.guess, rank):
-                heapq.heappush(waiting, (rank, 0, next(numbers), further.guess, None))
+            if waiting.takes(further.guess, rank):
+                waiting.put(Waiting(further.guess, rank))
         behind: TrialOutcome | None = outcome
         if best is None or outcome.progress > best.progress or _says_more(outcome, best):
             behind, best, evident = best, outcome, is_evident(outcome)
+            waiting.came_further()
             # What torch does not support for one rank or dtype it may support for another.
-            runs = min(runs, trials.runs + _RUNS_WHERE_EVIDENT) if evident or unsupported else runs
+            allowed = min(runs, trials.runs + _RUNS_WHERE_EVIDENT) if evident or unsupported else runs
             least = min(least, trials.runs) if evident else least
         if trials.runs >= _RUNS_WHERE_STUCK and stuck and _place(best, trials.subject) in stuck:
             break
@@ -170,10 +153,10 @@ def search(
         if parent is not None and _only_runs_longer(outcome, parent):
             rank = max(rank, before)
         # A chain of changes that brings nothing comes after what the guess before them suggested.
-        cost = 0 if rank < before or not before else cost + _STANDSTILL
-        for order, following in enumerate(itertools.islice(_new(outcome, plan(), queue, rank, precision), _BRANCHES)):
+        cost = 0 if rank < before or not before else item.cost + _STANDSTILL
+        for order, following in enumerate(itertools.islice(_new(outcome, plan(), waiting, rank, precision), _BRANCHES)):
             apart = _DEPARTURE * plan().departures(following)
-            heapq.heappush(waiting, (rank, cost + order + apart, next(numbers), following, outcome))
+            waiting.put(Waiting(following, rank, cost + order + apart, outcome))
         if behind is not None:
             behind.let_go()
     if best is not None:
@@ -259,12 +242,10 @@ def _place(outcome: TrialOutcome, subject: Any) -> str:
     return found
 
 
-def _new(
-    outcome: TrialOutcome, plan: CallPlan, queue: _Queued, rank: tuple[int, ...], precision: str
-) -> Iterator[Guess]:
+def _new(outcome: TrialOutcome, plan: CallPlan, waiting: WaitingCalls, rank: Rank, precision: str) -> Iterator[Guess]:
     for found in next_guesses(outcome, plan):
         guess = in_precision(found, precision)
-        if _is_small(guess) and plan.allows(guess) and queue.takes(guess, rank):
+        if _is_small(guess) and plan.allows(guess) and waiting.takes(guess, rank):
             yield guess
 
 

@@ -48,6 +48,7 @@ _WRONG_SUPER = re.compile(r"TypeError: super\(type, obj\): obj .*must be an inst
 _REMOVED = re.compile(
     r"RuntimeError: (This function .*\bremoved\b|Legacy autograd function\b|\w+ requires the \w+ parameter be given\b)"
 )
+_SUBTRACTS_BOOL = re.compile(r"RuntimeError: Subtraction, the `-` operator, with (?:a|two) bool tensors?")
 _WANTS_MAPPING = re.compile(r"has no attribute '(items|keys)'|string indices")
 _WANTS_SEQUENCE = re.compile(
     r"must be (a )?tuple|cannot be unpacked|not iterable|'tuple' object|'list' object|list of|tuple of|as element"
@@ -186,6 +187,11 @@ class Raised:
     def is_removed(self) -> bool:
         """Whether a function of torch's does nothing any more but say so, or not as the code calls it."""
         return _REMOVED.match(self.text) is not None
+
+    @property
+    def subtracts_bool(self) -> bool:
+        """Whether a tensor of truth values was subtracted, or subtracted from, as masks were before torch 1.2."""
+        return _SUBTRACTS_BOOL.match(self.text) is not None
 
     @property
     def done_with_none(self) -> bool:

@@ -12,6 +12,7 @@ from inductor_debug.capture.inference.search.refusals import Refusal, refusal_of
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
+    ranks_together,
     redimensioned,
     replaced,
     resized_alone,
@@ -36,6 +37,9 @@ def by_refusal(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
         if name in measured and guess.spec_of(name) == spec:
             yield from _in_proportion(guess, name, spec, asked)
             yield from _measured(guess, name, spec, asked)
+    if any(guess.spec_of(name) is None for name in asked.ranks):
+        # What became of an argument, nobody knows of which.
+        yield from ranks_together(guess, tuple(asked.ranks.values()))
     for name, spec in guess.tensors():
         if name in asked.bounded and spec.dtype.startswith(("float", "bfloat")):
             yield replaced(guess, name, spec, replace(spec, filled=1))

@@ -189,16 +189,19 @@ class _Reader:
     def __init__(self, frame: FrameType) -> None:
         self.frame, self.found = frame, Refusal()
         self._named: dict[str, Size] = {}
+        self._shapes: dict[str, ast.expr] = {}
         tree = syntax_of(frame.f_code)
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Assign):
                 self._names_sizes(node.targets[0], node.value)
 
     def _names_sizes(self, target: ast.expr, value: ast.expr) -> None:
-        """`b, c, n = x.shape`, `h, w = x.shape[2:]` and `n = x.size(2)` give sizes names."""
+        """`b, c, n = x.shape`, `h, w = x.shape[2:]`, `n = x.size(2)` and `size = x.size()` give sizes names."""
         if isinstance(target, ast.Tuple):
             for item, source in zip(target.elts, _sizes_in(value, len(target.elts)), strict=False):
                 self._names_sizes(item, source)
+        elif isinstance(target, ast.Name) and (whole := shape_of(value)) is not None:
+            self._shapes[target.id] = whole
         elif isinstance(target, ast.Name):
             name, index = self._measure(value)
             if name and index is not None:
@@ -263,6 +266,10 @@ class _Reader:
         value = self.frame.f_locals.get(name)
         return value.shape if isinstance(value, torch.Tensor) else None
 
+    def _shaped(self, node: ast.expr) -> ast.expr | None:
+        """The tensor whose shape an expression is, by itself or by the name that it was given."""
+        return shape_of(node) or (self._shapes.get(node.id) if isinstance(node, ast.Name) else None)
+
     def _value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Attribute):
             return foreign.attribute(self._value(node.value), node.attr)
@@ -277,14 +284,14 @@ class _Reader:
         if isinstance(node, ast.Name):
             return self._named.get(node.id, ("", None))
         if isinstance(node, ast.Subscript):
-            shaped, index = shape_of(node.value), integer(node.slice)
+            shaped, index = self._shaped(node.value), integer(node.slice)
             return (name_of(shaped), index) if shaped is not None and index is not None else ("", None)
         if isinstance(node, ast.Attribute):
             return (name_of(node.value) if node.attr == "ndim" else ""), None
         if not isinstance(node, ast.Call):
             return "", None
         if name_of(node.func) == "len" and node.args:
-            shaped = shape_of(node.args[0])
+            shaped = self._shaped(node.args[0])
             return (name_of(shaped) if shaped is not None else ""), None
         if isinstance(node.func, ast.Attribute) and node.func.attr == "size" and node.args:
             index = integer(node.args[0])

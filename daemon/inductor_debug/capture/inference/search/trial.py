@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.nn.parameter import UninitializedParameter
 
-from inductor_debug.capture.failures.failed_statement import users_steps
+from inductor_debug.capture.failures.failed_statement import is_users, users_steps
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.join_watch import Join, JoinWatch
 from inductor_debug.capture.inference.search.meta_runs import Around, call_on_meta
@@ -219,28 +220,29 @@ class Trials:
             if self._stack.pop()[0] is module:
                 break
 
-    def _lines(self, error: BaseException) -> list[int]:
-        """The lines of the outermost frames that are the user's, or else of the file of a library's model.
+    def _reached(self, error: BaseException) -> list[int]:
+        """The instructions of the outermost frames that are the user's, or else of the file of a library's model.
 
-        Code further down was reached later.
+        Code further down, and further right, was reached later.
         """
         called = self.subject.forward if isinstance(self.subject, nn.Module) else self.subject
         code = foreign.code_of(foreign.plain_function(called))
         own = code.co_filename if code is not None else ""
-        library = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == own]
-        return ([line for _, line, _ in user_frames(error)] or library)[:4]
+        steps = users_steps(error) or [item for item in _steps(error) if item.tb_frame.f_code.co_filename == own]
+        return [step.tb_lasti for step in steps[:4]]
 
     def _number_of(self, module: nn.Module) -> int:
         parts = foreign.parts_of(self.subject) if self._lazy else ()
         return next((number for number, part in enumerate(parts) if part is module), id(module))
 
     def _failed(self, guess: Guess, error: BaseException) -> TrialOutcome:
-        outcome = TrialOutcome(guess, absent_use(error), (self._completed, *self._lines(error)))
+        outcome = TrialOutcome(guess, absent_use(error), (self._completed, *self._reached(error)))
         outcome.refused = functools.cache(functools.partial(self._refused, guess))
         if outcome.raised.about_joining:
             outcome.joined = functools.partial(self._joined, guess)
-        if self._stack:
-            outcome.module, args, _ = self._stack[-1]
+        refusing = refusing_layer(error) or (self._stack[-1][:2] if self._stack else None)
+        if refusing is not None:
+            outcome.module, args = refusing
             outcome.part = self._number_of(outcome.module)
             outcome.received = [
                 Received(index, tuple(int(size) for size in value.shape), str(value.dtype).removeprefix("torch."))
@@ -253,6 +255,29 @@ class Trials:
 def user_frames(error: BaseException) -> list[tuple[str, int, int]]:
     """File, line and instruction of the user's frames through which `error` came, outermost first."""
     return [(step.tb_frame.f_code.co_filename, step.tb_lineno, step.tb_lasti) for step in users_steps(error)]
+
+
+def _steps(error: BaseException) -> Iterator[TracebackType]:
+    step = error.__traceback__
+    while step is not None:
+        yield step
+        step = step.tb_next
+
+
+def refusing_layer(error: BaseException) -> tuple[nn.Module, tuple[Any, ...]] | None:
+    """The layer of torch's in whose own code something was raised, and what that was given.
+
+    Hooks see none that is run as `self.conv.forward(x)`.
+    """
+    found = None
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        found = None if is_users(frame) else found
+        layer = frame.f_locals.get("self") if code.co_name == "forward" else None
+        if isinstance(layer, nn.Module) and str(frame.f_globals.get("__name__")).startswith("torch.nn.modules."):
+            names = code.co_varnames[1 : code.co_argcount]
+            found = layer, tuple(frame.f_locals[name] for name in names if name in frame.f_locals)
+    return found
 
 
 def _is_lazy(subject: Any) -> bool:

@@ -26,6 +26,9 @@ _KEEP_RANK = nn.Linear | nn.Bilinear | nn.LayerNorm | nn.Conv1d | nn.Conv2d | nn
 """What gives a tensor of as many dimensions as it takes."""
 
 
+_OF_EINOPS = ("rearrange", "reduce", "repeat")
+
+
 class ArgumentValues(ShapeChanges):
     """Evaluates expressions; `walk.UsageWalk`, which inherits this, binds local names to tracked values or modules."""
 
@@ -173,6 +176,7 @@ class ArgumentValues(ShapeChanges):
         for tracked in (named.get("size"), named.get("scale_factor")):
             if tracked is not None:
                 tracked.usage.role("number")
+        self.sizes_in(node)
         module = self.module(node.func)
         if isinstance(module, nn.Module):
             return self.call_module(module, node, arguments, named)
@@ -206,6 +210,19 @@ class ArgumentValues(ShapeChanges):
             self.enter(followed, None, node, arguments, named)
             return None
         return self.function_of_torch(node, arguments, named)
+
+    def sizes_in(self, node: ast.Call) -> None:
+        """`rearrange(x, "b (h w) c -> b c h w", h=h, w=w)` and `x.split([1, h * w], 1)` take numbers for sizes."""
+        name = read.name_of(node.func)
+        sizes = [item.value for item in node.keywords if item.arg] if name in _OF_EINOPS else []
+        lists = (item for item in node.args if isinstance(item, ast.List | ast.Tuple)) if name == "split" else ()
+        sizes += [size for item in lists for size in item.elts]
+        while sizes:
+            size = sizes.pop()
+            if isinstance(size, ast.BinOp):
+                sizes += [size.left, size.right]
+            elif isinstance(size, ast.Name) and size.id in self.tracked and not self.tracked[size.id].steps:
+                self.tracked[size.id].usage.role("number")
 
     def call_module(
         self, module: nn.Module, node: ast.Call, arguments: list[Tracked | None], named: dict[str, Tracked | None]

@@ -62,7 +62,7 @@ def accepted(module: nn.Module, position: int = 0) -> list[TensorSpec]:
 
 def _wrapped(module: nn.Module) -> nn.Module | None:
     """The only module in one that names no arguments of its own: it hands on what it is given."""
-    parts = [part for part in module.children() if part is not module]
+    parts = [part for part in foreign.children_of(module) if part is not module]
     try:
         kinds = {item.kind for item in inspect.signature(module.forward).parameters.values()}
     except (TypeError, ValueError):
@@ -241,7 +241,7 @@ def _sequential(module: nn.Sequential) -> list[TensorSpec]:
 
 
 def _telling(module: nn.Module) -> Iterator[nn.Module]:
-    for part in module.children():
+    for part in foreign.children_of(module):
         if isinstance(part, nn.Sequential):
             yield from _telling(part)
         elif not is_passing(part):
