@@ -1914,8 +1914,8 @@ export interface InstanceVersions {
  * One file to work on.
  *
  * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
- * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty, and
- * `without` those in which an earlier job of the file ended: their parts are looked at, they are not.
+ * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty,
+ * and `without` those in which an earlier job of the file ended: their parts are looked at, they are not.
  * `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts; `show_graphs` for
  * the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for what its stages saw,
  * to be judged again; `keep_guards` for what Dynamo guards on; `keep_costs` for what each expression costs at least;

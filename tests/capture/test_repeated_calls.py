@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
+from inductor_debug.capture.dynamo.repeats.repeated_calls import RepeatedCalls
 from inductor_debug.capture.runtime.trace_log import structured_trace
 from torch_release import RELEASE
 from traced_twice import copies_of_equal_traces, trace, watched

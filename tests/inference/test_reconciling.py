@@ -197,6 +197,49 @@ def test_invented_widths_that_must_be_equal_are(text: str, tmp_path: Path) -> No
     assert [event.report.state for event in job.events if isinstance(event, StageFinished)] == [StageState.DONE]
 
 
+ASSEMBLED = """
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self, widths):
+            super().__init__()
+            self.main = nn.Sequential(*(nn.Linear(a, b) for a, b in zip(widths, widths[1:])))
+
+        def forward(self, x):
+            return self.main(x)
+
+    class Old(nn.Module):
+        def __init__(self, size, hidden):
+            super().__init__()
+            self.table, self.layer = nn.Embedding(100, size), nn.Linear(size, hidden)
+
+        def forward(self, ids):
+            return self.layer(self.table(ids).sum(1))
+
+    class New(Old):
+        pass
+
+    class Model(nn.Module):
+        def __init__(self, table, net):
+            super().__init__()
+            self.table, self.net = table, net
+
+        def forward(self, ids):
+            return self.net(self.table(ids))
+
+    def build(dataset, hidden):
+        return Model(Old(300, hidden), Net([hidden, hidden]))
+
+    def build_new(dataset, hidden):
+        return Model(New(300, hidden), Net([hidden, hidden]))
+"""
+
+
+def test_parts_that_were_made_up_alike_in_two_ways_blame_nobody(tmp_path: Path) -> None:
+    assert analyze(tmp_path / "model.py", dedent(ASSEMBLED)).findings == []
+
+
 def test_likeliest_changes_come_first_and_what_was_written_stays() -> None:
     values = {"width": 64, "channels": [32, 128], "words": 64}
     arguments = tuple(SpecArgument(name, ConstantSpec(repr(value), value)) for name, value in values.items())

@@ -20,6 +20,7 @@ from inductor_debug_schema import Blame, InferenceHint, Inferred
 
 from inductor_debug.capture.inference import hints, negative_cache
 from inductor_debug.capture.inference.construction.configuration_files import WrittenConfiguration
+from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.guessing import pretrained
 from inductor_debug.capture.inference.guessing.input_candidates import NoSignatureError, plan_for
 from inductor_debug.capture.inference.judging.avoided_failures import AvoidedFailure, avoided_failure
@@ -54,6 +55,7 @@ from inductor_debug.capture.tensors.fake_mode import is_fake, is_limitation
 
 _LONGEST_SEARCH = 20.0
 """Seconds after which a run is broken off: one run of a huge model may take longer than a whole search."""
+_Blamed = list[tuple[TrialOutcome, Construction]]
 _MOST_WAYS = 8
 _SEARCHED_WAYS = 2
 _MOST_RECONCILED = 3
@@ -282,7 +284,7 @@ class Inference:
         started = time.process_time()
         failure: NotInferableError | None = None
         searched, lasting = 0, True
-        blamed: list[TrialOutcome] = []
+        blamed: _Blamed = []
         ways = enumerate(self._ways)
         for number, way in ways:
             if number >= _MOST_WAYS or searched >= _SEARCHED_WAYS:
@@ -357,7 +359,7 @@ class Inference:
         return found, trials, way
 
     def _answer_of(
-        self, found: Found | NotFound, number: int, way: Way, trials: Trials, blamed: list[TrialOutcome]
+        self, found: Found | NotFound, number: int, way: Way, trials: Trials, blamed: _Blamed
     ) -> InferredCall | None:
         """What a search came to: a call that runs, or one for which the class is to blame; None where nobody knows.
 
@@ -426,7 +428,7 @@ class Inference:
         except (TooLongError, NoSignatureError):
             return Judgement()
 
-    def _is_sure(self, judgement: Judgement, way: Way, blamed: list[TrialOutcome]) -> bool:
+    def _is_sure(self, judgement: Judgement, way: Way, blamed: _Blamed) -> bool:
         """Whether arguments of the constructor that nobody wrote down had no part in it: others meet the same.
 
         What is refused for its kind may be of the wrong kind in all of them. No number changes dtypes.
@@ -438,8 +440,9 @@ class Inference:
         open_ended = made.has_invented_code or any(isinstance(value, list | tuple) for value in made.invented_values)
         if judgement.blamed is None or open_ended or not judgement.has_facts:
             return False
-        blamed.append(judgement.blamed)
-        return len(blamed) > 1 and blamed[0].place == judgement.blamed.place
+        before, place = list(blamed), judgement.blamed.place
+        blamed.append((judgement.blamed, made))
+        return any(one.place == place and not made.shares_invented_numbers(other) for one, other in before)
 
     def _plan(self, subject: Any, way: Way) -> CallPlan:
         made = plan_for(subject, way.construction.numbers, way.construction.sizes, way.construction.image_sides)
@@ -450,9 +453,8 @@ class Inference:
     def _is_evident(self, way: Way, outcome: TrialOutcome) -> bool:
         """Whether what a call raised comes of the code alone, whatever it is called with."""
         assert outcome.error is not None
-        made = way.construction
-        invented, kinds = bool(made.invented), made.invented_kinds
-        known, code = self._around.names, made.has_invented_code
+        made, known = way.construction, self._around.names
+        invented, kinds, code = bool(made.invented), made.invented_kinds, made.has_invented_code
         return is_evident(outcome.error, known, outcome.guess, invented=invented, kinds=kinds, code=code)
 
     def _search(
@@ -467,7 +469,6 @@ class Inference:
         subject, numbers = trials.subject, way.construction.numbers
         known = given is None and pretrained.is_pretrained(subject)
         plan = functools.cache(lambda: given or self._plan(subject, way))
-
         evident = functools.partial(self._is_evident, way)
         start = start or (pretrained.likeliest(subject, numbers) if known else None)
         try:
@@ -483,8 +484,7 @@ class Inference:
             return NotFound(TimeoutError(str(error)), trials.runs, _LONGEST_SEARCH, lasting=error.worked)
 
     def _take(self, answer: InferredCall, way: Way) -> None:
-        self._answer = answer
-        self._around.answers[self._subject.name] = answer
+        self._answer = self._around.answers[self._subject.name] = answer
         found = answer.found
         self.invented, self.free = bool(way.construction.invented), bool(found.free)
         self.configuration = way.construction.configuration

@@ -7,6 +7,7 @@ Values are only looked into.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgum
 from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue
 
 DEFAULTS = "defaults"
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass
@@ -66,6 +68,12 @@ class Construction:
     def invented_values(self) -> list[Any]:
         """What nobody wrote down."""
         return [getattr(item.spec, "value", None) for item in self.arguments if item.name in self.invented]
+
+    def shares_invented_numbers(self, other: Construction) -> bool:
+        """Whether some argument that was made up has the same numbers in it in both, be it within a part."""
+        texts = {item.name: getattr(item.spec, "text", "") for item in other.arguments}
+        mine = ((item.name, getattr(item.spec, "text", "")) for item in self.arguments if item.name in self.invented)
+        return any(texts.get(name) == text and _DIGIT.search(text) is not None for name, text in mine)
 
     def call(self, kind: Callable[..., Any]) -> Any:
         """Builds the class."""
