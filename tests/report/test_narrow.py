@@ -8,8 +8,10 @@ from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.html.suggestions_page import suggestions_page
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
+from inductor_debug.report.text.memory_text import MemoryText
 from inductor_debug.report.text.suggestions_text import suggestions_text
 from inductor_debug_schema import RunFigures, RunWay, Stage, SuggestionsDocument, TriedWay
+from inductor_debug_schema.answers.memory_document import KindMemory, MemoryDocument
 
 HEAD = ("bound", "unfused", "bytes")
 ROWS = [("15.3 ms", "20.1 ms", "3.4 GiB"), ("1.2 ms", "-", "12 MiB")]
@@ -69,3 +71,26 @@ def test_a_page_says_what_each_number_is_where_columns_do_not_fit() -> None:
     assert 'data-column="Time">12.9 ms<' in row
     assert 'data-column="Memory">2 GiB<' in row
     assert "Copies" not in page, "nothing is copied in any of them"
+
+
+def test_the_curve_of_memory_fits_and_keeps_its_peak() -> None:
+    heights = [1, 9, *range(2, 200)]
+    document = MemoryDocument(
+        schema=1,
+        target="Net",
+        path="/project/net.py",
+        operations=len(heights),
+        peak=199,
+        peak_bytes=199,
+        place=None,
+        kinds=[KindMemory("activation", heights)],
+        held=[],
+        symbols={},
+        places=[],
+        operation_places=[-1] * len(heights),
+        pieces=[],
+    )
+    text = MemoryText(PLACES, ShownTexts(), Styler(False, 60)).text(document)
+    [curve] = [line for line in text.splitlines() if line.startswith("  over the run: ")]
+    assert width_of(curve) == 60
+    assert curve.endswith("█")

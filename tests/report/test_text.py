@@ -290,7 +290,9 @@ def test_of_one_file_for_a_card_is_told_what_each_target_takes_there_at_least(mo
     def end(*files: CheckedFile) -> str:
         return TextReport(places(model.parent), ShownTexts(), Styler(False)).end(result(*files))
 
-    assert "GPT, forward pass: at least 2 ms on rtx-4090 (memory 75%), 3 GiB of memory\n" in end(file)
+    needs = "3 GiB of memory without what a backward pass keeps"
+    line = f"GPT, forward pass: at least 2 ms on rtx-4090 (memory 75%), {needs}"
+    assert line in end(file).splitlines()
     assert "`inductor-debug analyze --type cost`" in end(file)
     assert "at least" not in end(file, checked(model.with_name("other.py")))
     assert "at least" not in end(checked(model, explicit=True))

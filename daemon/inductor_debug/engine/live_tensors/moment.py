@@ -71,9 +71,9 @@ def sums_over(operations: int, spans: Iterable[tuple[int, int, int]]) -> list[in
     return list(accumulate(changes[:-1]))
 
 
-def curve_of(memory: Sequence[int]) -> list[int]:
-    """The highest memory in each of at most `CURVE_STEPS` steps."""
-    steps = min(len(memory), CURVE_STEPS)
+def curve_of(memory: Sequence[int], most: int = CURVE_STEPS) -> list[int]:
+    """The highest memory in each of at most so many steps."""
+    steps = min(len(memory), most)
     bounds = [len(memory) * step // steps for step in range(steps + 1)] if steps else [0]
     return [max(memory[start:end]) for start, end in pairwise(bounds)]
 

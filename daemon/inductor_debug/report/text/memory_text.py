@@ -9,7 +9,7 @@ from typing import NamedTuple
 from inductor_debug_schema import Location
 from inductor_debug_schema.answers.memory_document import HeldMemory, MemoryDocument
 
-from inductor_debug.engine.live_tensors.moment import curve_of
+from inductor_debug.engine.live_tensors.moment import CURVE_STEPS, curve_of
 from inductor_debug.report.cells import one_line, printable, shortened, width_of
 from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.memory_words import KINDS_OF_MEMORY
@@ -18,6 +18,7 @@ from inductor_debug.report.styles import Role, Styler
 from inductor_debug.rules.amounts import counted, in_bytes
 
 _BARS = "▁▂▃▄▅▆▇█"
+_CURVE = "  over the run: "
 _KIND = 10
 _MOST_ROWS = 15
 _LONGEST_SOURCE = 48
@@ -39,6 +40,7 @@ class MemoryText:
         self._places = places
         self._sources = sources
         self._paint = styler.paint
+        self._most_steps = CURVE_STEPS if styler.width is None else max(min(styler.width - len(_CURVE), CURVE_STEPS), 1)
 
     def text(self, document: MemoryDocument) -> str:
         """One document, with a line break at its end."""
@@ -56,9 +58,9 @@ class MemoryText:
         yield f"  there: {', '.join(parts)}"
         if document.symbols:
             sizes = ", ".join(f"{name} = {value}" for name, value in document.symbols.items())
-            yield f"  with {printable(sizes)}, as in the run"
+            yield f"  with {printable(sizes)} (made up; set yours with --size)"
         totals = [sum(values) for values in zip(*(kind.bytes for kind in document.kinds), strict=True)]
-        yield f"  over the run: {_bars(curve_of(totals))}"
+        yield f"{_CURVE}{_bars(curve_of(totals, self._most_steps))}"
         yield ""
         yield self._paint("  alive at the peak", Role.FAINT)
         rows = sorted(Counter(map(self._row, document.held)).items(), key=lambda item: -item[0].bytes * item[1])

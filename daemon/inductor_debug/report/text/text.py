@@ -256,9 +256,10 @@ def _costs(result: CheckResult) -> Iterator[str]:
         roof = cost.total.limited_by.value
         share = cost.by_roof.get(roof, 0.0) / cost.total.seconds
         passes = {True: ", forward and backward", False: ", forward pass", None: ""}[cost.backward]
+        without = " without what a backward pass keeps" if cost.backward is False else ""
         yield (
             f"{target.name}{passes}: at least {in_seconds(cost.total.seconds)} on {cost.accelerator} ({roof} "
-            f"{share:.0%}), {in_bytes(cost.peak_bytes)} of memory"
+            f"{share:.0%}), {in_bytes(cost.peak_bytes)} of memory{without}"
         )
 
 
