@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from inductor_debug.capture.inference.guessing import pretrained
+from inductor_debug.capture.inference.guessing.input_candidates import plan_for
 from inductor_debug.capture.inference.guessing.written_shapes import WrittenShape, shape_in_text
 from inductor_debug.capture.inference.judging import variations
 from inductor_debug.capture.inference.specs.call_plan import CallPlan, Parameter
+from inductor_debug.capture.inference.specs.rendering import signature_of
 from inductor_debug.capture.inference.specs.specs import TensorSpec
 from torch import nn
 
@@ -82,3 +85,17 @@ def test_a_written_dimension_may_be_worked_out_from_a_list() -> None:
         ("batch_size", "number_of_tokens", "dim*len(config.layers)")
     )
     assert shape_in_text("noise", DOCUMENT) == WrittenShape(("batch_size", "config.block_size", "dim"))
+
+
+class Captioned(nn.Module):
+    def forward(self, captions: Any, caption_lengths: Any) -> Any:
+        """Cuts captions off.
+
+        :param captions: a tensor of dimension (batch_size, 52)
+        :param caption_lengths: how long they are, a tensor of dimension (batch_size, 1)
+        """
+        return captions[:, : int(caption_lengths.squeeze(1).max())]
+
+
+def test_lengths_are_whole_numbers_whatever_shape_prose_gives_them() -> None:
+    assert signature_of(plan_for(Captioned()).first(), {}).endswith("caption_lengths i64[2, 1]")

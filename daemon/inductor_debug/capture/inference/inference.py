@@ -49,7 +49,7 @@ from inductor_debug.capture.inference.specs.size_names import names_of
 from inductor_debug.capture.inference.specs.specs import Guess, SequenceSpec, make_call
 from inductor_debug.capture.inference.surroundings import InferenceSubject, InferredCall, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most, harmless
-from inductor_debug.capture.inference.ways import CONSTRUCTION_SECONDS, Way, Ways, built_within, trials_on
+from inductor_debug.capture.inference.ways import CONSTRUCTION_SECONDS, Way, Ways, built_in_time, trials_on
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.tensors.fake_mode import is_fake, is_limitation
 
@@ -276,7 +276,7 @@ class Inference:
         way = self._ways.numbered(known.way, known.changes)
         if way is None:
             raise NotInferableError("the file has changed while it was analysed")
-        model = built_within(way.build, CONSTRUCTION_SECONDS)
+        model = built_in_time(way.build)
         self._take(known, way)
         return model
 

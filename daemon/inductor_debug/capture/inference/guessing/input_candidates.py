@@ -292,7 +292,8 @@ class _Reader:
             spoken = usage.specs[0].dtype
         if spoken is None and not (argument_names.is_target(name) and words[-1].isdigit()):
             spoken = next((spec.dtype for spec in argument_names.specs_for(name) if len(spec.dims) == len(dims)), None)
-        return TensorSpec(tuple(dims), spoken or "float32")
+        counted = "int64" if argument_names.is_lengths(name) else None
+        return TensorSpec(tuple(dims), spoken or counted or "float32")
 
     def resolve(self, name: str) -> Dimension:
         """As written: a number, an attribute of the model, the name of a free size, an argument of the constructor."""
