@@ -9,8 +9,11 @@ from inductor_debug.report.html.suggestions_page import suggestions_page
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Styler
 from inductor_debug.report.text.memory_text import MemoryText
+from inductor_debug.report.text.statistics_text import KernelsText
 from inductor_debug.report.text.suggestions_text import suggestions_text
-from inductor_debug_schema import RunFigures, RunWay, Stage, SuggestionsDocument, TriedWay
+from inductor_debug.rules.recording.ops import Recording
+from inductor_debug.rules.recording.statistics import KernelCost, statistics_of
+from inductor_debug_schema import Location, Position, Range, RunFigures, RunWay, Stage, SuggestionsDocument, TriedWay
 from inductor_debug_schema.answers.memory_document import KindMemory, MemoryDocument
 
 HEAD = ("bound", "unfused", "bytes")
@@ -94,3 +97,16 @@ def test_the_curve_of_memory_fits_and_keeps_its_peak() -> None:
     [curve] = [line for line in text.splitlines() if line.startswith("  over the run: ")]
     assert width_of(curve) == 60
     assert curve.endswith("█")
+
+
+def test_a_narrow_terminal_says_where_a_kernel_comes_from_before_its_name() -> None:
+    place = Location("/project/gpt.py", Range(Position(47, 17), Position(47, 37)))
+    kernel = KernelCost(
+        "triton_per_fused_add_native_layer_norm_backward_view_8", "0.backward", "triton", 2, 64, 8, place
+    )
+    document = statistics_of(Recording(), target="GPT", stage=Stage.INDUCTOR, path="/project/gpt.py", kernels=[kernel])
+    wide, narrow = (KernelsText(PLACES, ShownTexts(), Styler(False, width)).text(document) for width in (None, 60))
+    assert f"{kernel.name}  gpt.py:48:18" in wide
+    [row] = [line for line in narrow.splitlines() if "gpt.py:48:18" in line]
+    assert "gpt.py:48:18  triton_per" in row
+    assert width_of(row) <= 60

@@ -27,7 +27,7 @@ _MOST_HOLDINGS = 5
 _MOST_KERNELS = 5
 _MOST_ROWS = 25
 _LONGEST_NAME = 64
-_SHORTEST_NAME = 20
+_NARROW = 120
 _LONGEST_SOURCE = 40
 _TIMED = ("at least", "share", "roof")
 _COLUMNS = ("calls", "read", "written", "FLOPs", "pass")
@@ -144,8 +144,7 @@ class KernelsText:
         timed = any(kernel.seconds is not None for kernel in kernels)
         shown = in_order(kernels)[:_MOST_ROWS]
         cells = [_cells(kernel, whole, timed=timed) for kernel in shown]
-        longest = _LONGEST_NAME if self._width is None else min(_LONGEST_NAME, max(self._width // 5, _SHORTEST_NAME))
-        names = [f"{shortened(kernel.name, longest)}{self._place(kernel)}" for kernel in shown]
+        names = [self._name(kernel) for kernel in shown]
         columns = [*(_TIMED if timed else ()), *_COLUMNS]
         first, *rows = in_columns(columns, cells, ["kernel", *names], within=self._width, spare=_SPARE)
         yield self._paint(first, Role.FAINT)
@@ -153,12 +152,15 @@ class KernelsText:
         if len(kernels) > len(shown):
             yield f"  and {counted(len(kernels) - len(shown), 'more kernel')}: --format csv and json have all"
 
-    def _place(self, kernel: KernelTraffic) -> str:
+    def _name(self, kernel: KernelTraffic) -> str:
+        """The kernel and where it comes from; on a narrow terminal that comes first, as the end of it is cut."""
         if kernel.path is None or kernel.range is None:
-            return ""
+            return shortened(kernel.name, _LONGEST_NAME)
         where = self._sources.location(self._places.shown(kernel.path), kernel.path, kernel.range.start)
+        if self._width is not None and self._width < _NARROW:
+            return f"{where}  {kernel.name}"
         source = one_line(self._sources.of(kernel.path).excerpt(kernel.range))
-        return f"  {where}  {shortened(source, _LONGEST_SOURCE)}"
+        return f"{shortened(kernel.name, _LONGEST_NAME)}  {where}  {shortened(source, _LONGEST_SOURCE)}"
 
 
 def _totals(kernels: KernelStatistics) -> Iterator[str]:
