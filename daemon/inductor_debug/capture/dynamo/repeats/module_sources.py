@@ -27,6 +27,8 @@ class ModuleSources:
         self._model = model
         self._weights = {id(each) for each in (*model.parameters(), *model.buffers())}
         self._known: dict[Any, bool] = {}
+        self._output: Any = None
+        self._values: dict[Any, Any] = {}
 
     def are_registered(self, output: Any) -> bool:
         """Whether every module and weight that was met so far in a trace was met where it is registered."""
@@ -38,26 +40,33 @@ class ModuleSources:
             known = self._known[source] = self._judged(source, output)
         return known
 
+    def _value(self, source: Any, output: Any) -> Any:
+        """What a source stands for. Nothing that it leads through changes while Dynamo traces."""
+        if output is not self._output:
+            self._output, self._values = output, {}
+        root = output.root_tx
+        return source.get_value({"G": root.f_globals, "L": root.f_locals}, {}, self._values)
+
     def _judged(self, source: Any, output: Any) -> bool:
-        value = output.resolve_source_value(source)
+        value = self._value(source, output)
         base = getattr(source, "base", None)
         if isinstance(value, torch.nn.Module):
             return source.name == _ROOT if base is None else self._is_part(value, base, output)
         if isinstance(value, torch.Tensor) and id(value) in self._weights:
             return base is not None and self._is_part(value, base, output)
         if isinstance(value, _CONTAINERS) and _holds_modules(value):
-            owner = None if base is None else output.resolve_source_value(base)
+            owner = None if base is None else self._value(base, output)
             return isinstance(owner, torch.nn.Module) and value is owner._modules
         return True
 
     def _is_part(self, value: Any, base: Any, output: Any) -> bool:
         """Whether a module or a weight is registered in the module that `base` is, or has the registry of."""
-        owner = output.resolve_source_value(base)
+        owner = self._value(base, output)
         if owner is value:
             return self._is_registered(base, output)
         if not isinstance(owner, torch.nn.Module):
             base = getattr(base, "base", None)
-            holder = None if base is None else output.resolve_source_value(base)
+            holder = None if base is None else self._value(base, output)
             if not isinstance(holder, torch.nn.Module) or not any(owner is vars(holder)[name] for name in _REGISTRIES):
                 return False
             owner = holder
