@@ -51,6 +51,20 @@ def test_a_module_takes_what_it_is_called_with_and_gives_what_is_unpacked() -> N
     assert given(Wrapper, "plain") is None
 
 
+def test_a_module_has_the_sizes_that_are_read_of_it() -> None:
+    class Sampled(nn.Module):
+        def __init__(self, net: Any) -> None:
+            super().__init__()
+            self.net, self.max_seq_len = net, net.max_seq_len
+
+        def forward(self, x: Any, mask: Any) -> Any:
+            return self.net(x[:, : self.max_seq_len], mask)
+
+    made = given(Sampled, "net")
+    assert type(made.max_seq_len) is int
+    assert Sampled(made)(torch.ones(2, 4), None).shape == (2, 4)
+
+
 def test_lists_of_modules_and_of_pairs_of_them_are_told_from_numbers() -> None:
     x = torch.ones(2)
     assert [len(layer(x, None)) for layer in given(Stack, "layers")] == [2, 2]

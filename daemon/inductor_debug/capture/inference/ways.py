@@ -40,7 +40,7 @@ from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_fake
 from inductor_debug.source.notebooks.reading import line_in_words
 
-CONSTRUCTION_SECONDS = 3.0
+CONSTRUCTION_SECONDS = 6.0
 """How long all attempts to build one class may take."""
 _WITH_VALUES = 15.0
 """How long one may take with real tensors, the last resort for tables that loops fill number by number."""

@@ -114,6 +114,10 @@ def _module(demand: Demand) -> StandIn:
     if not demand.results and not demand.arguments:
         return StandIn("torch.nn.Identity()", nn.Identity)
     result = f"({', '.join(['x'] * demand.results)})" if demand.results else "x"
-    forward = f"lambda self, x, *args, **kwargs: {result}"
-    text = f"type('Module', (torch.nn.Module,), {{'forward': {forward}}})()"
+    members = {"forward": f"lambda self, x, *args, **kwargs: {result}"}
+    # Its sizes are read as well: `self.max_seq_len = net.max_seq_len`.
+    read = (name for name, asked in demand.fields.items() if not asked.fields and "callable" not in asked.roles)
+    members |= {name: str(integer(name)) for name in read if not hasattr(nn.Module, name)}
+    inside = ", ".join(f"{name!r}: {value}" for name, value in members.items())
+    text = f"type('Module', (torch.nn.Module,), {{{inside}}})()"
     return StandIn(text, lambda: eval(text, {"torch": torch, "__name__": nn.__name__}))
