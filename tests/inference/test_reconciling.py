@@ -240,6 +240,32 @@ def test_parts_that_were_made_up_alike_in_two_ways_blame_nobody(tmp_path: Path) 
     assert analyze(tmp_path / "model.py", dedent(ASSEMBLED)).findings == []
 
 
+SWITCHED_OFF = """
+    from dataclasses import dataclass
+    import torch
+    from torch import nn
+
+    @dataclass
+    class Config:
+        width: int = 16
+        experts: int = 0
+
+    class Router(nn.Module):
+        def __init__(self, config: Config) -> None:
+            super().__init__()
+            self.config = config
+            self.weight = nn.Parameter(torch.empty(config.experts, config.width))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            scores = nn.functional.linear(x, self.weight)
+            return scores.view(-1, self.config.experts).topk(2, dim=-1)[0]
+"""
+
+
+def test_a_configuration_that_leaves_out_what_a_class_is_for_blames_nobody(tmp_path: Path) -> None:
+    assert analyze(tmp_path / "model.py", dedent(SWITCHED_OFF)).findings == []
+
+
 def test_likeliest_changes_come_first_and_what_was_written_stays() -> None:
     values = {"width": 64, "channels": [32, 128], "words": 64}
     arguments = tuple(SpecArgument(name, ConstantSpec(repr(value), value)) for name, value in values.items())

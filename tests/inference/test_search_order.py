@@ -83,11 +83,19 @@ class Tokens(nn.Module):
         return self.layer(patches).transpose(1, 2)
 
 
+class Angles(nn.Module):
+    """Makes a table on the device, and of the dtype, that it is told."""
+
+    def forward(self, x: Any, *, device: Any, dtype: Any) -> Any:
+        return x + torch.arange(x.shape[-1], device=device, dtype=dtype)
+
+
 CALLS = {
     Conditional: "z f32[2, 64], y i64[2]",
     Sharpened: "x f32[2, 3, 64, 96], y f32[2, 3, 64, 96]",
     Styled: "content f32[2, 8, 64, 96], style f32[2, 8, 64, 96]",
     Direct: "x f32[2, 3, 64, 96]",
+    Angles: "x f32[2, 32], device = torch.device('cpu'), dtype = torch.float32",
     Tokens: "x f32[2, 5, 24], h = 2, w = 2",
 }
 

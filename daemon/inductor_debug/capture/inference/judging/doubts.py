@@ -15,6 +15,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 import torch
+from torch.nn.parameter import UninitializedParameter
 
 from inductor_debug.capture.failures.failed_statement import (
     blocks_at,
@@ -26,6 +27,12 @@ from inductor_debug.capture.failures.failed_statement import (
 )
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.specs.specs import Guess, ObjectSpec, Spec, TensorSpec
+
+
+def has_empty_weights(subject: Any) -> bool:
+    """Whether some parameter of a model has no elements."""
+    parameters = torch.nn.Module.parameters(subject) if isinstance(subject, torch.nn.Module) else ()
+    return any(0 in parameter.shape for parameter in parameters if not isinstance(parameter, UninitializedParameter))
 
 
 def is_plain(guess: Guess) -> bool:

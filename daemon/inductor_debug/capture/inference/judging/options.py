@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from inductor_debug.capture.inference.judging import contradiction
 from inductor_debug.capture.inference.judging.contradiction import Judgement
+from inductor_debug.capture.inference.judging.doubts import has_empty_weights
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 
@@ -17,7 +18,12 @@ _MOST_OPTIONS, _CANDIDATES = 6, 3
 
 
 def judged(trials: Trials, plan: CallPlan, best: TrialOutcome, *, precision_known: bool = True) -> Judgement:
-    """As `contradiction.judged`, where no argument that was left out changes or joins what is refused."""
+    """As `contradiction.judged`, where no argument that was left out changes or joins what is refused.
+
+    Nor is a model at fault whose weights have no elements: its defaults leave out what it is for (`n_experts = 0`).
+    """
+    if has_empty_weights(trials.subject):
+        return Judgement()
     judgement = contradiction.judged(trials, plan, best, precision_known=precision_known)
     blamed = judgement.blamed
     if blamed is None:

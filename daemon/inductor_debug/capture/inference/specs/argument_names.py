@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import torch
+
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, Dimension, Spec, TensorSpec
 
 DEFAULT_SIZES: dict[str, int] = {
@@ -184,9 +186,17 @@ _NUMBER = re.compile(
 _FLOAT = re.compile(r".*(ratio|scale|factor|alpha|beta|gamma|temp|eps|lr|weight|dt|p)$")
 
 
+_OF_TORCH = {
+    "device": ("torch.device('cpu')", torch.device("cpu")),
+    "dtype": ("torch.float32", torch.float32),
+}
+
+
 def constants_for(name: str) -> list[Spec]:
     """Values that are no tensors for an argument called `name`."""
     plain = name.lower()
+    if plain in _OF_TORCH:
+        return [ConstantSpec(*_OF_TORCH[plain])]
     if _FLAG.fullmatch(plain):
         return [ConstantSpec("False", False), ConstantSpec("True", True)]
     if _STRING.fullmatch(plain):
