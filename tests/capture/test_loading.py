@@ -312,6 +312,28 @@ def test_an_extension_that_nobody_built_is_told_with_what_builds_it(line: str, t
     assert (finding.rule, finding.message) == ("import-error", expected)
 
 
+SUBMODULES = '[submodule "a"]\n\tpath = utils\n\turl = x\n[submodule "b"]\n\tpath = third/tacotron2\n\turl = y\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "submodule"),
+    [
+        ("from utils.meters import Meter\n", "utils"),
+        ("import sys\nsys.path.append('third/tacotron2')\nfrom layers import STFT\n", "third/tacotron2"),
+        ("import layers\n", ""),
+    ],
+)
+def test_what_a_submodule_has_that_was_not_fetched_is_told_with_how_to_fetch_it(
+    text: str, submodule: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {".gitmodules": SUBMODULES})
+    (tmp_path / "utils").mkdir()
+    [finding] = analyze(tmp_path / "model.py", text).findings
+    told = f" The git submodule '{submodule}' was not fetched: run `git submodule update --init`."
+    assert (told in finding.message) == bool(submodule)
+    assert ("submodule" in finding.message) == bool(submodule)
+
+
 def test_a_copy_of_a_part_of_a_package_says_once_a_file_that_neighbours_are_missing(tmp_path: Path) -> None:
     write(tmp_path, {"nets/__init__.py": "from .alexnet import AlexNet\nfrom .vgg import VGG\nfrom .own import Own\n"})
     write(tmp_path, {"nets/own.py": "class Own: pass\n"})

@@ -35,7 +35,7 @@ from inductor_debug.capture.runtime.containment import refusal_of
 from inductor_debug.capture.runtime.running_cells import is_notebook
 from inductor_debug.capture.targets.candidates import Complaint
 from inductor_debug.capture.targets.environment_variables import lacking_variable
-from inductor_debug.capture.targets.lacking_modules import builder_of, lacking_module
+from inductor_debug.capture.targets.lacking_modules import builder_of, lacking_module, submodule_of
 from inductor_debug.capture.tensors.fake_mode import is_limitation
 from inductor_debug.source.directives import name_range
 from inductor_debug.source.source_text import SourceText
@@ -251,8 +251,10 @@ def _import_words(error: ImportError, sources: SourceMap) -> str:
     if not module:
         return describe(error)
     builder = builder_of(module, error, sources.project_root)
-    built = f" It is an extension that {builder} builds." if builder else ""
-    return f"There is no module named {module!r} in the interpreter that runs this file.{built}"
+    brought = f" It is an extension that {builder} builds." if builder else ""
+    if submodule := submodule_of(module, error, sources):
+        brought = f" The git submodule {submodule!r} was not fetched: run `git submodule update --init`."
+    return f"There is no module named {module!r} in the interpreter that runs this file.{brought}"
 
 
 def _exit_words(error: SystemExit, what: str) -> str:

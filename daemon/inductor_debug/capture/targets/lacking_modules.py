@@ -1,7 +1,8 @@
-"""Which module an import did not find, and which set-up file of the project builds it.
+"""Which module an import did not find, and what of the project would bring it: a set-up file, a git submodule.
 
 Of `from . import nms_cuda` Python says that the package is only half imported, "most likely due to a circular import";
 what lacks is an extension that nobody has built. Set-up files are read as syntax; nothing is imported or run here.
+Submodules are those that `.gitmodules` at the project's root names (gitmodules(5)).
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import os
 import re
 from collections.abc import Iterator
 
+from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failed_statement import last_frame, raised_by
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.import_roots import has_module
 
 _SET_UP = "setup.py"
+_SUBMODULES = ".gitmodules"
+_PATH = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
 _EXTENSION = "Extension"
 """How the classes end that stand for extensions: `CUDAExtension`, `CppExtension`, `Extension`."""
 
@@ -55,6 +59,22 @@ def builder_of(module: str, error: ImportError, project_root: str) -> str:
     return ""
 
 
+def submodule_of(module: str, error: ImportError, sources: SourceMap) -> str:
+    """The path of a git submodule that was not fetched and has a module; empty if there is none.
+
+    It is called as the module is, or spoken of in the file that imports it.
+    """
+    frame, _ = last_frame(error)
+    text = sources.text(frame.f_code.co_filename) if frame is not None else None
+    importing, project_root = "\n".join(text.lines) if text is not None else "", sources.project_root
+    for path in _PATH.findall(_text_of(os.path.join(project_root, _SUBMODULES))):
+        folder = os.path.join(project_root, path)
+        is_there = os.path.isdir(folder) and any(os.scandir(folder))
+        if not is_there and (os.path.basename(path) == module.partition(".")[0] or path in importing):
+            return str(path)
+    return ""
+
+
 def _extensions_in(path: str) -> Iterator[str]:
     """The names of the extensions that a set-up file writes down."""
     try:
@@ -75,8 +95,12 @@ def _called(node: ast.Call) -> str:
 
 
 def _words_of(path: str) -> set[str]:
+    return set(re.findall(r"\w+", _text_of(path)))
+
+
+def _text_of(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
-            return set(re.findall(r"\w+", stream.read()))
+            return stream.read()
     except OSError:
-        return set()
+        return ""
