@@ -11,7 +11,7 @@ import pytest
 from forked import Job, analyze, in_child
 from inductor_debug.capture.runtime.absent_libraries import AbsentImports
 from inductor_debug.capture.runtime.loading import ImportWatch, Overlay, overlay, place_of, search_path
-from inductor_debug_schema import FileStatus
+from inductor_debug_schema import FileStatus, StageFinished, StageState
 
 pytestmark = pytest.mark.torch
 
@@ -310,6 +310,33 @@ def test_an_extension_that_nobody_built_is_told_with_what_builds_it(line: str, t
     expected = f"There is no module named '{module}' in the interpreter that runs this file."
     expected += " It is an extension that setup.py builds. What does without it was checked all the same."
     assert (finding.rule, finding.message) == ("import-error", expected)
+
+
+@pytest.mark.parametrize(
+    ("around", "rule", "cause"),
+    [
+        ("raise RuntimeError('no font')", "capture-error", "no font"),
+        ("import nowhere\nif nowhere.VERSION > 2: pass", "import-error", "no module named 'nowhere'"),
+    ],
+)
+def test_a_file_is_checked_though_the_package_around_it_cannot_be_imported(
+    around: str, rule: str, cause: str, tmp_path: Path
+) -> None:
+    write(tmp_path, {"pose/__init__.py": f"{around}\n", "pose/sizes.py": "WIDTH = 7\n"})
+    text = "from torch import nn\nfrom .sizes import WIDTH\nclass Net(nn.Linear):\n"
+    text += "    def __init__(self):\n        super().__init__(WIDTH, 2)\n"
+    job = analyze(tmp_path / "pose" / "net.py", text)
+    [finding] = job.findings
+    assert (finding.rule, finding.path) == (rule, str(tmp_path / "pose" / "__init__.py"))
+    assert cause in finding.message.lower()
+    assert finding.message.endswith("What does without it was checked all the same.")
+    assert [event.report.state for event in job.events if isinstance(event, StageFinished)] == [StageState.DONE]
+
+
+def test_a_file_that_needs_what_the_package_around_it_lacks_fails_as_that_does(tmp_path: Path) -> None:
+    write(tmp_path, {"pose/__init__.py": "raise RuntimeError('no font')\nWIDTH = 7\n"})
+    [finding] = analyze(tmp_path / "pose" / "net.py", "from pose import WIDTH\nclass Net: width = WIDTH + 1\n").findings
+    assert "no font" in finding.message
 
 
 SUBMODULES = '[submodule "a"]\n\tpath = utils\n\turl = x\n[submodule "b"]\n\tpath = third/tacotron2\n\turl = y\n'

@@ -262,6 +262,8 @@ class Overlay(MetaPathFinder):
         """A module that must be imported before the file, for each of the two imports the other."""
         self._found = False
         """Whether what could not be imported was found elsewhere since."""
+        self._around: Exception | None = None
+        """What the packages around the file raised, for which it is imported without them."""
         self.module: ModuleType | None = None
         self.passed_over: list[Exception] = []
 
@@ -270,7 +272,7 @@ class Overlay(MetaPathFinder):
 
         Of modules that import each other only some may be the first: one that may not be is imported after the one that
         missed it, as its project does. Where an import fails all the same, the file goes on without what it would give,
-        unless another exception comes of that.
+        unless another exception comes of that; and without what packages around it do that are of no use to it.
 
         Raises whatever its code raises.
         """
@@ -279,8 +281,13 @@ class Overlay(MetaPathFinder):
             if not self._found:
                 # It may only come of what stands for something else: the import that failed first is to be told.
                 failures, self.absent.failures = self.absent.failures, []
-                raise failures[0] if failures else raised
+                told = self._around or (failures[0] if failures else raised)
+                if self._around is not None or self._place.path in _files_of(raised) or "." not in self._place.name:
+                    raise told
+                self._around = told
             self._forget(before)
+        if self._around is not None:
+            self.absent.failures.insert(0, self._around)
 
     def _raised(self, before: set[str]) -> Exception | None:
         """What keeps the file from being imported, or from all that it imports; None where nothing does."""
@@ -356,6 +363,8 @@ class Overlay(MetaPathFinder):
         self.passed_over = []
         try:
             with self.absent.active(self._may_help):
+                if self._around is not None:
+                    self._lay_packages()
                 if self._first is not None:
                     importlib.import_module(self._first)
                 importlib.import_module(self._place.name)
@@ -363,6 +372,14 @@ class Overlay(MetaPathFinder):
             # A failed import takes its module back; what was executed of it is still worth a look.
             if self.module is not None:
                 sys.modules[self._place.name] = self.module
+
+    def _lay_packages(self) -> None:
+        """Makes the packages around the file folders of modules, without what their own code does."""
+        names = self._place.name.split(".")[:-1]
+        for count in range(1, len(names) + 1):
+            package = ModuleType(".".join(names[:count]))
+            package.__path__ = [os.path.join(self._place.root, *names[:count])]
+            sys.modules[package.__name__] = package
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -422,8 +439,12 @@ def _between(folder: str, project_root: str) -> list[str]:
 
 def _importing_file(error: ImportError) -> str | None:
     """The file whose import failed, which Python's own modules carried out."""
-    files = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
-    return next((file for file in reversed(list(files)) if os.path.isabs(file) and not is_standard(file)), None)
+    return next((file for file in reversed(_files_of(error)) if os.path.isabs(file) and not is_standard(file)), None)
+
+
+def _files_of(error: Exception) -> list[str]:
+    """The files through which an exception came, the outermost first."""
+    return [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
 
 
 def _in_a_circle(error: ImportError | AttributeError) -> str | None:
