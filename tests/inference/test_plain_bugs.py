@@ -1011,6 +1011,37 @@ def test_a_function_that_torch_has_removed_is_told_as_an_error_where_it_is_calle
     assert "is now removed" in finding.message
 
 
+CONVERTED = """
+import torch
+from torch import nn
+
+class Router(nn.Module):
+    def __init__(self, width: int = 16):
+        super().__init__()
+        self.classifier = nn.Linear(width, 4)
+
+    def forward(self, hidden_states: torch.Tensor):
+        self.classifier = self.classifier.to(torch.bfloat16)
+        return self.classifier(hidden_states).softmax(-1)
+"""
+
+
+def test_weights_that_are_converted_to_half_precision_are_given_inputs_of_it(tmp_path: Path) -> None:
+    assert findings(told(tmp_path, CONVERTED)) == []
+
+
+def test_one_layer_of_half_precision_among_others_is_still_an_error(tmp_path: Path) -> None:
+    text = CONVERTED.replace("softmax(-1)", "float().softmax(-1) @ self.table")
+    text = text.replace("nn.Linear(width, 4)", "nn.Linear(width, 4); self.table = nn.Parameter(torch.ones(4, 4))")
+    text = text.replace(
+        "        return self", "        hidden_states = hidden_states @ self.first\n        return self"
+    )
+    text = text.replace("self.table =", "self.first = nn.Parameter(torch.ones(width, width)); self.table =")
+    assert [(finding.severity, finding.target) for finding in findings(told(tmp_path, text))] == [
+        (Severity.ERROR, "Router")
+    ]
+
+
 INVERTED = """
 import torch
 from torch import nn

@@ -423,7 +423,7 @@ class Inference:
                     return Judgement(blamed=default[1], because=because(default[0]))
                 mixing = mixing_own_dtypes(trials, plan, found.best.guess) if self.precision_known else None
                 if mixing is not None:
-                    return Judgement(blamed=mixing, is_about_dtypes=True)
+                    return Judgement(blamed=mixing, is_about_dtypes=True) if mixing.error else Judgement(mixing.guess)
                 return judged(trials, plan, found.best, precision_known=self.precision_known)
         except (TooLongError, NoSignatureError):
             return Judgement()

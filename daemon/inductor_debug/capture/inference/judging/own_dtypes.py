@@ -9,6 +9,7 @@ from inductor_debug.capture.failures.conflicts import ConflictKind
 from inductor_debug.capture.inference.guessing.precision import precision_of
 from inductor_debug.capture.inference.judging import variations
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
+from inductor_debug.capture.inference.search.agreeing_dtypes import in_half_precision
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
@@ -19,6 +20,8 @@ _MOST_OTHERS = 24
 
 def mixing_own_dtypes(trials: Trials, plan: CallPlan, best: Guess) -> TrialOutcome | None:
     """A call that does not run in which floating dtypes meet, though all inputs are of the model's own; None of none.
+
+    Where one in half precision runs, it is that.
 
     If there is one, that is refused for the dtypes: a call may go on over such an operation, and be refused later for
     another reason, which is of the guess. Nothing is said of whole numbers: that an input is of these is a guess.
@@ -31,6 +34,9 @@ def mixing_own_dtypes(trials: Trials, plan: CallPlan, best: Guess) -> TrialOutco
     found = next(_mixing(trials, [plan.first(), best]), None)
     if found is None:
         return None
+    for half in in_half_precision(found.guess):
+        if (outcome := trials.run(half)).error is None:
+            return outcome
     others = itertools.islice(variations.of_kinds(found.guess, plan), _MOST_OTHERS)
     for outcome in _mixing(trials, [found.guess, *others]):
         refused = refused_call(trials, outcome.guess)

@@ -23,6 +23,7 @@ from inductor_debug.capture.tensors.real_check import lacks_kernel
 from inductor_debug.rules.recording import operators
 
 _MOST_OTHERS = 16
+_HALVES = ("bfloat16", "float16")
 
 
 def with_agreeing_dtypes(trials: Trials, guess: Guess, plan: Callable[[], CallPlan]) -> Guess:
@@ -51,6 +52,13 @@ def _others(guess: Guess, precision: str) -> Iterator[Guess]:
         yield _changed(guess, dict.fromkeys(whole, precision))
     yield from (_changed(guess, {item: precision}) for item in whole)
     yield from (_changed(guess, {item: "int64"}) for item in specs if item[1].dtype != "int64")
+    yield from in_half_precision(guess)
+
+
+def in_half_precision(guess: Guess) -> Iterator[Guess]:
+    """The call as models are given it that are trained in half precision: some convert their weights while they run."""
+    floats = [item for item in dict.fromkeys(guess.tensors()) if "float" in item[1].dtype]
+    yield from (_changed(guess, dict.fromkeys(floats, dtype)) for dtype in _HALVES if floats)
 
 
 def _changed(guess: Guess, dtypes: dict[tuple[str, TensorSpec], str]) -> Guess:
