@@ -145,8 +145,30 @@ class Grouped(nn.Module):
         return self.layer(g.flatten(0, 1)).view(*g.shape[:2], *g.shape[2:])
 
 
-def test_a_batch_that_runs_with_one_size_for_want_of_a_dimension_is_told_of_nobody() -> None:
-    trials = Trials(lambda: Grouped(48))
-    guess = Guess((SpecArgument("g", TensorSpec(("B", 24, 40, 40))),), (("B", 2),))
+class Normalised(nn.Module):
+    """Normalises channels of images: a sequence runs where it has as many examples as channels."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.mean = nn.Parameter(torch.zeros(width))
+
+    def forward(self, g: torch.Tensor) -> Any:
+        """The mean of all examples taken off."""
+        mean = g.reshape(g.size(0), g.size(1), -1).mean(-1).mean(0)
+        return g - mean.view(1, -1, 1, 1), mean - self.mean
+
+
+@pytest.mark.parametrize(
+    ("model", "shape", "sizes"),
+    [
+        (Grouped(48), ("B", 24, 40, 40), {"B": 2}),
+        (Normalised(48), ("B", "T", "D"), {"B": 48, "D": 32, "T": 48}),
+    ],
+)
+def test_a_batch_that_runs_with_one_size_for_want_of_a_dimension_is_told_of_nobody(
+    model: nn.Module, shape: tuple[str | int, ...], sizes: dict[str, int]
+) -> None:
+    trials = Trials(lambda: model)
+    guess = Guess((SpecArgument("g", TensorSpec(shape)),), tuple(sizes.items()))
     assert trials.run(guess).error is None
-    assert coincidences(trials, Found(guess, frozenset(), guess), {}) == []
+    assert coincidences(trials, Found(guess, frozenset("D") & set(shape), guess), {"width": 48}) == []

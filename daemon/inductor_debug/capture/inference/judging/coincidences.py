@@ -109,23 +109,27 @@ def coincidences(
         for refused in (together, alone):
             sources = _sources(fixed, found.guess, plan) if refused == together else frozenset((fixed.number,))
             because = _chance(trials, refused, fixed, others[0], sources, by_itself=refused == alone)
-            if because and not (_is_anothers(trials, refused[0], fixed, found.guess) or _groups(trials, found, fixed)):
+            if because and not (
+                _is_anothers(trials, refused[0], fixed, found.guess) or _lacks_a_dimension(trials, found, fixed)
+            ):
                 said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
                 result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
                 break
     return list(result.values())
 
 
-def _groups(trials: Trials, found: Found, fixed: _Fixed) -> bool:
-    """Whether what runs has a dimension too few: with one more its first two become one, of examples and their parts.
+def _lacks_a_dimension(trials: Trials, found: Found, fixed: _Fixed) -> bool:
+    """Whether what runs has a dimension too few: with one more, any number of examples runs.
 
-    Where a convolution took what was given for a single example, the channels were divided among the examples.
+    With one in front the first two become one, of examples and their parts; where a convolution took what was given for
+    a single example, the channels were divided among the examples. With one at the end a sequence is an image.
     """
     if not fixed.is_batch or len(fixed.spec.dims) < 2:
         return False
-    channels = fixed.spec.shape(found.guess.size_of())[1]
-    for number in (fixed.size * channels, channels):
-        more = replace(fixed.spec, dims=(_BATCH, _PARTS, number, *fixed.spec.dims[2:]))
+    channels, rest = fixed.spec.shape(found.guess.size_of())[1], fixed.spec.dims[2:]
+    in_front = ((_BATCH, _PARTS, number, *rest) for number in (fixed.size * channels, channels))
+    for dims in (*in_front, (_BATCH, channels, *rest, _PARTS)):
+        more = replace(fixed.spec, dims=dims)
         if trials.run(replaced(found.guess, fixed.argument, fixed.spec, more)).error is None:
             return True
     return False
