@@ -47,6 +47,7 @@ class BoxLoss(nn.Module):
 
 
 def test_boxes_scores_and_tables_of_true_boxes_are_told_apart() -> None:
+    torch.manual_seed(0)  # as every stage does: which rows its values pick decides how far a call comes
     trials = Trials(BoxLoss)
     plan = plan_for(trials.subject)
     found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=60)
