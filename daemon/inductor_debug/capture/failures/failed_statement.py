@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Iterator
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
@@ -25,14 +26,17 @@ def is_users(frame: FrameType) -> bool:
     return not (own or is_installed(path) or is_standard(path) or path.startswith("<frozen "))
 
 
+def steps_of(error: BaseException) -> Iterator[TracebackType]:
+    """The steps of a traceback, the outermost first."""
+    step = error.__traceback__
+    while step is not None:
+        yield step
+        step = step.tb_next
+
+
 def users_steps(error: BaseException) -> list[TracebackType]:
     """The steps of a traceback through the user's frames, the outermost first."""
-    found, step = [], error.__traceback__
-    while step is not None:
-        if is_users(step.tb_frame):
-            found.append(step)
-        step = step.tb_next
-    return found
+    return [step for step in steps_of(error) if is_users(step.tb_frame)]
 
 
 def last_frame(error: BaseException) -> tuple[FrameType | None, int]:

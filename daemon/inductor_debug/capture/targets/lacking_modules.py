@@ -69,7 +69,7 @@ def submodule_of(module: str, error: ImportError, sources: SourceMap) -> str:
     importing, project_root = "\n".join(text.lines) if text is not None else "", sources.project_root
     for path in _PATH.findall(_text_of(os.path.join(project_root, _SUBMODULES))):
         folder = os.path.join(project_root, path)
-        is_there = os.path.isdir(folder) and any(os.scandir(folder))
+        is_there = os.path.isdir(folder) and os.listdir(folder)
         if not is_there and (os.path.basename(path) == module.partition(".")[0] or path in importing):
             return str(path)
     return ""

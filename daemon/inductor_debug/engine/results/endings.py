@@ -29,9 +29,9 @@ _RULES = {
     JobOutcome.OUT_OF_MEMORY: "out-of-memory",
     JobOutcome.START_FAILED: "environment",
 }
-LIMITS = (JobOutcome.TIMEOUT, JobOutcome.OUT_OF_MEMORY)
+_LIMITS = (JobOutcome.TIMEOUT, JobOutcome.OUT_OF_MEMORY)
 """What our own limits end. Of a class that nobody declared a target that says nothing but that it was not checked."""
-MOST_GIVEN_UP = 3
+_MOST_GIVEN_UP = 3
 """Targets of a file that may cost it a process before its rest is given up with them."""
 _STATUSES = {JobOutcome.TIMEOUT: FileStatus.TIMEOUT, JobOutcome.START_FAILED: FileStatus.FAILED}
 
@@ -45,7 +45,7 @@ def conclude(results: Results, end: JobEnd, settings: Settings, *, ordered: bool
     if end.outcome is JobOutcome.FINISHED and results.status is not None:
         results.close()
         return
-    cut_short = not ordered and end.outcome in LIMITS and results.loaded and not results.owes
+    cut_short = not ordered and end.outcome in _LIMITS and results.loaded and not results.owes
     ending = _ending(results, end, settings, told=not cut_short)
     results.fail(ending, broken=True)
 
@@ -55,14 +55,14 @@ def gives_up(results: Results, end: JobEnd, settings: Settings) -> bool:
 
     Where it is, that target is given up in `results`.
     """
-    if end.outcome not in (*LIMITS, JobOutcome.CRASHED) or results.running is None:
+    if end.outcome not in (*_LIMITS, JobOutcome.CRASHED) or results.running is None:
         return False
     target, _ = results.running
     # The parts of a class that nobody declared are looked at by themselves where the whole cannot be.
     rest = target not in results.declared or any(results.lacks(name) for name in results.lines if name != target)
-    if not rest or len(results.given_up) == MOST_GIVEN_UP:
+    if not rest or len(results.given_up) == _MOST_GIVEN_UP:
         return False
-    told = end.outcome not in LIMITS or (target in results.declared and results.lacks(target))
+    told = end.outcome not in _LIMITS or (target in results.declared and results.lacks(target))
     results.give_up(target, _ending(results, end, settings, told=told))
     return True
 
@@ -81,7 +81,7 @@ def _ending(results: Results, end: JobEnd, settings: Settings, *, told: bool) ->
         related=_log(results.path, span, end.log_tail),
     )
     status = _STATUSES.get(end.outcome, FileStatus.CRASHED) if told else FileStatus.TIMEOUT
-    return Ending(status, finding, told, end.outcome in LIMITS, end.outcome is JobOutcome.TIMEOUT)
+    return Ending(status, finding, told, end.outcome in _LIMITS, end.outcome is JobOutcome.TIMEOUT)
 
 
 def configuration_finding(error: ConfigurationError, path: str, text: str) -> Finding:

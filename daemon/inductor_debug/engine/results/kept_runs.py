@@ -63,11 +63,14 @@ NOT_ASKED = Versions()
 
 @dataclass(frozen=True, slots=True)
 class CutShort:
-    """Where limits of ours ended a run: all of it, and the look at targets. `seconds` is the one of time."""
+    """Where limits of ours ended a run: all of it, and the look at targets.
+
+    `seconds` is the limit of time, None where that ended nothing.
+    """
 
     ending: Ending | None
     given_up: dict[str, Ending]
-    seconds: float
+    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +97,7 @@ class KeptRun:
 
     def suffices(self, seconds: float) -> bool:
         """Whether a run of as many seconds would come no further."""
-        if self.cut_short is None or seconds <= self.cut_short.seconds:
-            return True
-        ending = self.cut_short.ending
-        return not any(one.timed for one in (*self.cut_short.given_up.values(), *([ending] if ending else [])))
+        return self.cut_short is None or self.cut_short.seconds is None or seconds <= self.cut_short.seconds
 
 
 class KeptRuns:
@@ -145,7 +145,8 @@ class KeptRuns:
         if surroundings is None or results.status is None:
             return
         stamps = stamps_of(sorted({*surroundings, *results.surroundings()} - {results.path}), before=started)
-        cut_short = CutShort(results.ending, results.given_up, seconds)
+        timed = any(ending.timed for ending in results.endings())
+        cut_short = CutShort(results.ending, results.given_up, seconds if timed else None)
         self._write(settings, results, told, versions, stamps, cut_short)
 
     def _write(

@@ -18,6 +18,7 @@ from inductor_debug.capture.dynamo.repeats.argument_looks import example_of
 from inductor_debug.capture.dynamo.repeats.call_traces import CallTrace, RepeatableCall, TraceMark, results_of
 from inductor_debug.capture.dynamo.repeats.equal_modules import look_of
 from inductor_debug.capture.dynamo.repeats.made_objects import Event
+from inductor_debug.capture.dynamo.repeats.module_sources import of_another
 
 
 class CopyFailedError(AssertionError):
@@ -45,9 +46,9 @@ class CopiedCall:
 
     def events(self) -> list[Event]:
         """What the call does to objects that it is given, beside setting attributes."""
-        footprint, base = self._known.footprint, self._known.call.tracker.source
+        footprint = self._known.footprint
         picks = [
-            replace(pick, source=pick.source.clone(lambda each: self._of(each, base)), item=item)
+            replace(pick, source=self._own(pick.source), item=item)
             for pick, item in zip(footprint.picks, self._picked, strict=True)
         ]
         return [*footprint.reads, *picks]
@@ -84,7 +85,7 @@ class CopiedCall:
     def _bring_inputs(self) -> None:
         from torch._dynamo.variables.builder import VariableBuilder
 
-        known, base = self._known, self._known.call.tracker.source
+        known = self._known
         places = {id(tensor): number for number, tensor in enumerate(known.call.form.tensors)}
         for node in (*known.inputs, *(node for node, place in known.outside.items() if place is None)):
             argument = node.meta["grapharg"]
@@ -92,15 +93,16 @@ class CopiedCall:
             if place is None:
                 self._nodes[node] = node
                 continue
-            source = argument.source.clone(lambda each: self._of(each, base))
+            source = self._own(argument.source)
             brought = VariableBuilder(self._translator, source)(self._call.form.tensors[place])
             self._inputs[node] = brought
             self._nodes[node] = brought.as_proxy().node
             if "nn_module_stack" in node.meta and self._nodes[node] is not node:
                 self._nodes[node].meta["nn_module_stack"] = self._module_stack(node)
 
-    def _of(self, source: Any, base: Any) -> Any:
-        return self._call.tracker.source if source == base else source
+    def _own(self, source: Any) -> Any:
+        """What a source of the first call's module is for this one's."""
+        return of_another(source, self._known.call.tracker.source, self._call.tracker.source)
 
     def _copy(self, node: Node) -> None:
         copied = self._tracer.graph.create_node(

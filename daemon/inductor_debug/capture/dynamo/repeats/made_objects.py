@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture.dynamo.repeats.module_sources import of_another
 from inductor_debug.capture.dynamo.repeats.replaced_methods import replaced
 
 _IDENTITY = ("hash_impl", "get_id", "is_python_equal")
@@ -131,7 +132,7 @@ class Footprint:
         found: dict[int, Any] = {}
         taken = []
         for pick in self.picks:
-            number = output.resolve_source_value(pick.source.clone(lambda each: other if each == base else each))
+            number = output.resolve_source_value(of_another(pick.source, base, other))
             items = vars(pick.owner)["items"]
             if type(number) is not int or not 0 <= number < len(items) or id(items[number]) in held:
                 return None

@@ -20,6 +20,11 @@ _ROOT = "L['self']"
 """The source of the model, where it is what is compiled."""
 
 
+def of_another(source: Any, base: Any, other: Any) -> Any:
+    """What `source` is for the module that `other` is the source of, in place of the one that `base` is."""
+    return source.clone(lambda each: other if each == base else each)
+
+
 class ModuleSources:
     """The sources of modules and weights that one trace of `model` came upon."""
 

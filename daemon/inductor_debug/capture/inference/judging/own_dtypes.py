@@ -21,10 +21,9 @@ _MOST_OTHERS = 24
 def mixing_own_dtypes(trials: Trials, plan: CallPlan, best: Guess) -> TrialOutcome | None:
     """A call that does not run in which floating dtypes meet, though all inputs are of the model's own; None of none.
 
-    Where one in half precision runs, it is that.
-
     If there is one, that is refused for the dtypes: a call may go on over such an operation, and be refused later for
     another reason, which is of the guess. Nothing is said of whole numbers: that an input is of these is a guess.
+    Where the call runs in half precision, it is what came of that, without an error.
 
     Args:
         trials: runs calls.

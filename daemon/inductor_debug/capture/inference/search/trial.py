@@ -8,10 +8,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any
 
 import torch
@@ -19,7 +18,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.nn.parameter import UninitializedParameter
 
-from inductor_debug.capture.failures.failed_statement import is_users, users_steps
+from inductor_debug.capture.failures.failed_statement import is_users, steps_of, users_steps
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.join_watch import Join, JoinWatch
 from inductor_debug.capture.inference.search.meta_runs import Around, call_on_meta
@@ -228,7 +227,7 @@ class Trials:
         called = self.subject.forward if isinstance(self.subject, nn.Module) else self.subject
         code = foreign.code_of(foreign.plain_function(called))
         own = code.co_filename if code is not None else ""
-        steps = users_steps(error) or [item for item in _steps(error) if item.tb_frame.f_code.co_filename == own]
+        steps = users_steps(error) or [item for item in steps_of(error) if item.tb_frame.f_code.co_filename == own]
         return [step.tb_lasti for step in steps[:4]]
 
     def _number_of(self, module: nn.Module) -> int:
@@ -240,7 +239,7 @@ class Trials:
         outcome.refused = functools.cache(functools.partial(self._refused, guess))
         if outcome.raised.about_joining:
             outcome.joined = functools.partial(self._joined, guess)
-        refusing = refusing_layer(error) or (self._stack[-1][:2] if self._stack else None)
+        refusing = _refusing_layer(error) or (self._stack[-1][:2] if self._stack else None)
         if refusing is not None:
             outcome.module, args = refusing
             outcome.part = self._number_of(outcome.module)
@@ -257,14 +256,7 @@ def user_frames(error: BaseException) -> list[tuple[str, int, int]]:
     return [(step.tb_frame.f_code.co_filename, step.tb_lineno, step.tb_lasti) for step in users_steps(error)]
 
 
-def _steps(error: BaseException) -> Iterator[TracebackType]:
-    step = error.__traceback__
-    while step is not None:
-        yield step
-        step = step.tb_next
-
-
-def refusing_layer(error: BaseException) -> tuple[nn.Module, tuple[Any, ...]] | None:
+def _refusing_layer(error: BaseException) -> tuple[nn.Module, tuple[Any, ...]] | None:
     """The layer of torch's in whose own code something was raised, and what that was given.
 
     Hooks see none that is run as `self.conv.forward(x)`.
