@@ -15,7 +15,8 @@ class CrashRule(RunRule):
         That process ended without a result: a segmentation fault in a native library, `os._exit`, a signal. The
         message says how it ended, and the log holds what it printed last."""
     why = """
-        Only this file's analysis is lost. It is not tried again until you change something, so a file that crashes
+        Only the analysis of that target is lost, or of the file where it was being loaded: the rest is looked at
+        without the target, by another process. It is not tried again until you change something, so a file that crashes
         every time does not keep the machine busy."""
     example = """
         ```python

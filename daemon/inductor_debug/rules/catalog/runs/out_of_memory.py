@@ -14,7 +14,7 @@ class OutOfMemoryRule(RunRule):
         Models are built without weights and run without data, so even very large ones fit in a few hundred
         megabytes. This file needed more than the bound, and its process was stopped before the machine began to
         swap. It is told only where the file did not load or a target was declared; other classes are named as not
-        checked, with this reason."""
+        checked, with this reason. The rest of the file is looked at without that target, by another process."""
     why = """
         Something makes real data: weights loaded from a checkpoint, a data set read at the top level, arrays of
         NumPy, or a model that could only be built with real tensors."""
