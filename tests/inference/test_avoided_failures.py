@@ -51,6 +51,18 @@ class Block(nn.Module):
     def forward(self, x, memory):
         return self.cross(x, memory) if self.training and x.shape[0] > 10**6 else x
 """
+CAPTIONED = """
+class Captioned(nn.Module):
+    def __init__(self, encoder=None):
+        super().__init__()
+        self.encoder, self.words, self.keys = encoder, nn.Embedding(100, 32), nn.Linear(48, 32)
+
+    def forward(self, text, images=None, tokens=None):
+        if images is not None:
+            assert self.encoder is not None, "an encoder is needed for images"
+            tokens = self.encoder(images)
+        return self.words(text) @ self.keys(tokens).transpose(-2, -1)
+"""
 MASKED = """
 class Masked(nn.Module):
     def forward(self, tokens: "Float[Tensor, 'batch seq dim']", keep: "Bool[Tensor, 'batch seq']"):
@@ -128,3 +140,10 @@ def test_a_dimension_that_is_not_there_is_told_once_where_fake_tensors_do_not_lo
     (finding,) = findings(told(tmp_path, text))
     assert expression(text, finding).startswith("(x @ x.transpose(-2, -1)).softmax(dim=3)")
     assert "[2, 16, 16] has no dimension 3" in finding.message
+
+
+def test_an_argument_that_another_replaces_with_an_option_of_the_constructor_is_not_blamed(tmp_path: Path) -> None:
+    assert findings(told(tmp_path, IMPORTS + CAPTIONED)) == []
+    first, last = CAPTIONED.index("        if images"), CAPTIONED.index("        return self.words")
+    alone = CAPTIONED[:first] + CAPTIONED[last:]
+    assert [item.rule for item in findings(told(tmp_path, IMPORTS + alone))] == ["unusable-default"]

@@ -306,6 +306,7 @@ ASKED = {
     "a layer where it is a module": ("given.register_buffer('u', None)", "torch.nn.Linear(64, 64)"),
     "few of each where its items are counted to": ("[n for n in range(2, given[1] + 1)]", "[2, 2, 2]"),
     "the first text that it is compared with": ("given in ['LSTM', 'GRU']", "'LSTM'"),
+    "a word that it is compared with in small letters": ("given.lower() == 'relu'", "'relu'"),
     "a key of the table that it is looked up in": ("{'relu': 1, 'gelu': 2}[given]", "'relu'"),
     "a dict of what is asked of it": ("nn.Linear(given['width'], given['depth'])", "{'width': 64, 'depth': 2}"),
     "a dict where only a dict will do": ("[given[2]] + [int(key) for key, value in given.items()]", "{}"),

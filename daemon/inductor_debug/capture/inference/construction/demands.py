@@ -31,6 +31,7 @@ _SMALL = 3
 _OF_SEQUENCES = frozenset(("append", "extend", "insert", "reverse", "index", "copy", "pop", "sort"))
 _OF_MAPPINGS = frozenset(("items", "keys", "values", "get"))
 _OF_TEXTS = frozenset(("lower", "upper", "startswith", "endswith", "split", "strip", "format"))
+_KEEP_TEXTS = frozenset(("lower", "upper", "strip", "casefold"))
 _OF_MODULES = frozenset(dir(nn.Module)) - {*dir(torch.Tensor), *dir(dict), *dir(list), *dir(str)}
 _TAKE_TENSORS = ("Parameter", "from_pretrained")
 _TAKE_SHARES = frozenset(("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "dropout", "Bernoulli"))
@@ -186,6 +187,8 @@ class _Reader:
         if isinstance(node, ast.Call) and read.name_of(node.func) in _KEEP_ITEMS and len(node.args) == 1:
             return self.demand(node.args[0])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
+            if node.func.attr in _KEEP_TEXTS:  # `kind = kind.lower()` is asked for the same words
+                return self.demand(node.func.value)
             called = self.demand(node.func)
             return called.given_back() if called is not None else None
         if isinstance(node, ast.IfExp) and isinstance(node.orelse, ast.Constant) and node.orelse.value is None:

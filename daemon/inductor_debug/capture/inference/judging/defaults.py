@@ -67,19 +67,24 @@ def _failure(trials: Trials, guess: Guess) -> TrialOutcome | None:
     if not guess.tensors():
         return None
     outcome = trials.run(guess)
-    if outcome.error is None or not outcome.place or raises_itself(*outcome.place[-1][:2]):
+    if outcome.error is None or not outcome.place or _is_refused(outcome):
         return None
     return outcome if misses_a_value(outcome.error) else None
 
 
 def _is_replaceable(trials: Trials, guess: Guess, plan: CallPlan, given: set[str]) -> bool:
-    """Whether a call runs with some argument that it was not tried with."""
+    """Whether another argument may be given in place: a call runs with it, or the code itself refuses that one.
+
+    What the code wants beside it may be an option of the constructor, which nobody tries here.
+    """
     others = (name for name in plan.optional if name not in given)
-    return any(
-        trials.run(plan.with_optional(guess, name, spec)).error is None
-        for name in others
-        for spec in plan.candidates_of(name)[:_CANDIDATES]
-    )
+    calls = (plan.with_optional(guess, name, spec) for name in others for spec in plan.candidates_of(name)[:_CANDIDATES])
+    return any(outcome.error is None or _is_refused(outcome) for outcome in map(trials.run, calls))
+
+
+def _is_refused(outcome: TrialOutcome) -> bool:
+    """Whether the user's code raises for a call itself."""
+    return bool(outcome.place) and raises_itself(*outcome.place[-1][:2])
 
 
 def goes_along(name: str) -> bool:
