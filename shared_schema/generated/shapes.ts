@@ -125,7 +125,7 @@ export const RECORDS: Readonly<Record<string, Readonly<Record<string, Shape>>>> 
   "PricedRun": {"bound_seconds": "number", "saved_seconds": "number"},
   "Range": {"start": "Position", "end": "Position"},
   "Recompilation": {"recompiled_function": "string", "given_up": "boolean", "state?": ["or", "ChangingState", "null"], "size?": ["or", "SpecialisedSize", "null"]},
-  "Related": {"path": "string", "range": "Range", "message": "string"},
+  "Related": {"path": "string", "range": "Range", "message": "string", "again?": "boolean"},
   "Replacement": {"range": "Range", "text": "string"},
   "ReportAnswer": {"uri": "string", "status": "string", "reason": ["or", "string", "null"], "notes": ["list", "string"], "artifacts": ["list", "ArtifactReference"], "root": "string"},
   "ReproAnswer": {"schema": "integer", "script": ["or", "string", "null"], "verified": "boolean", "why": "string", "fingerprint": "string", "nodes_before": "integer", "nodes_after": "integer", "attempts": "integer", "seconds": "number", "neighbour": "string", "uri": "string", "status": "string", "reason": ["or", "string", "null"], "notes": ["list", "string"], "artifacts": ["list", "ArtifactReference"], "text?": ["or", "string", "null"]},

@@ -2730,11 +2730,14 @@ export interface Recompilation {
 
 /**
  * A further place that explains a finding: a caller, a consumer, the line that declared a parameter.
+ *
+ * `again` says that the finding holds there as well: one cause that shows at several places is told at the first.
  */
 export interface Related {
   readonly path: string;
   readonly range: Range;
   readonly message: string;
+  readonly again?: boolean;
 }
 
 /**

@@ -39,8 +39,12 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A further place that explains a finding: a caller, a consumer, the line that declared a parameter."""
+    """A further place that explains a finding: a caller, a consumer, the line that declared a parameter.
+
+    `again` says that the finding holds there as well: one cause that shows at several places is told at the first.
+    """
 
     path: str
     range: Range
     message: str
+    again: bool = False

@@ -7,6 +7,7 @@ edits are ours.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ from inductor_debug.engine.fixes.fix_candidates import guesses
 from inductor_debug.engine.fixes.proof import Proved, comparison
 from inductor_debug.engine.fixes.tried_edits import first_proved, together
 from inductor_debug.engine.orders.orders import Listener, Order, Performed, preview_of
+from inductor_debug.engine.results.folding import at_each_place
 
 _MOST_ROUNDS = 5
 """What a mended finding hid comes to light in the next round."""
@@ -93,9 +95,9 @@ class _Round:
         return (await self.checks.perform(self.path, order, text=text)).answers
 
     async def proved(self, report: FileReport, profile: Mapping[str, Any]) -> list[_Mended]:
-        """The fix of each finding that has one."""
+        """The fix of each finding that has one, at each place where it holds."""
         found: list[_Mended] = []
-        for finding in report.findings:
+        for finding in itertools.chain.from_iterable(map(at_each_place, report.findings)):
             if finding.path == report.path:
                 tried = guesses(self.text, finding, profile)
                 proved = await first_proved(self, "", self.text, report, [finding], tried)

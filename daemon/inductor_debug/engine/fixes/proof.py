@@ -25,6 +25,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.engine.fixes.edits import Fix, TextEdit, applied
 from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.results.folding import at_each_place
 from inductor_debug.engine.results.merge import key_of, moved
 
 _ANALYSED = (FileStatus.CLEAN, FileStatus.FINDINGS)
@@ -98,7 +99,8 @@ def proves(after: FileReport, before: FileReport, mended: Collection[Finding], o
     if after.status not in _ANALYSED or not _seen(before) <= _seen(after):
         return False
     gone = {key_of(finding) for finding in moved(mended, before.path, old, new)}
-    left = {key_of(finding): finding.severity.rank for finding in moved(before.findings, before.path, old, new)}
+    known = moved(before.findings, before.path, old, new)
+    left = {key_of(place): finding.severity.rank for finding in known for place in at_each_place(finding)}
     hidden = any(map(_hides, mended))
     return all(
         key_of(finding) not in gone

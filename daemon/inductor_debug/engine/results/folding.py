@@ -23,11 +23,17 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
     return [_one(group) for group in groups.values()]
 
 
+def at_each_place(finding: Finding) -> list[Finding]:
+    """A finding as it would be told at each of the places where it holds, the first of them first."""
+    others = [place for place in finding.related if place.again]
+    return [finding, *(dataclasses.replace(finding, path=place.path, range=place.range) for place in others)]
+
+
 def _one(group: Sequence[Finding]) -> Finding:
     first, *others = group
     if not others:
         return first
-    places = [Related(other.path, other.range, "the same here") for other in others]
+    places = [Related(other.path, other.range, "the same here", again=True) for other in others]
     more = "1 more place" if len(others) == 1 else f"{len(others)} more places"
     return dataclasses.replace(
         first,

@@ -55,8 +55,13 @@ _WHY: Mapping[BreakCause, str] = MappingProxyType(
         BreakCause.OTHER: "torch.compile cannot trace {it} ({kind})",
     }
 )
+LEGACY_VARIABLE = "_LegacyVariableBase.__new__"
+"""What torch calls for `Variable(x)`, by the name that it has in a break."""
 _WHY_OF: Mapping[str, str] = MappingProxyType(
-    {"torch._dynamo.reset": "{it} throws away all that torch has compiled, which every call then compiles anew"}
+    {
+        "torch._dynamo.reset": "{it} throws away all that torch has compiled, which every call then compiles anew",
+        LEGACY_VARIABLE: "{it} is of torch before 0.4, when tensors had no gradients, which torch.compile cannot trace",
+    }
 )
 """What calls of a function do that matters more than how torch.compile takes them."""
 _HERE = "this line"

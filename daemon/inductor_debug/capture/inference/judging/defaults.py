@@ -78,7 +78,9 @@ def _is_replaceable(trials: Trials, guess: Guess, plan: CallPlan, given: set[str
     What the code wants beside it may be an option of the constructor, which nobody tries here.
     """
     others = (name for name in plan.optional if name not in given)
-    calls = (plan.with_optional(guess, name, spec) for name in others for spec in plan.candidates_of(name)[:_CANDIDATES])
+    calls = (
+        plan.with_optional(guess, name, spec) for name in others for spec in plan.candidates_of(name)[:_CANDIDATES]
+    )
     return any(outcome.error is None or _is_refused(outcome) for outcome in map(trials.run, calls))
 
 

@@ -9,9 +9,17 @@ from types import MappingProxyType
 from inductor_debug_schema import BreakCause, Finding, GraphBreak
 
 from inductor_debug.accelerators.profile import Profile
-from inductor_debug.engine.fixes.breaks import branches, foreign_functions, guards, own_functions, values
+from inductor_debug.engine.fixes.breaks import (
+    branches,
+    foreign_functions,
+    guards,
+    legacy_variables,
+    own_functions,
+    values,
+)
 from inductor_debug.engine.fixes.edits import Fix
 from inductor_debug.engine.fixes.tree import Tree
+from inductor_debug.rules.words.break_words import LEGACY_VARIABLE
 
 _MOST = 5
 """Guesses for one finding; each costs an analysis."""
@@ -47,5 +55,7 @@ def fixes(tree: Tree, finding: Finding, profile: Profile) -> list[Fix]:
         return []
     if facts.inside:
         return list(foreign_functions.fixes(tree, node, facts))
+    if facts.function == LEGACY_VARIABLE:
+        return list(legacy_variables.fixes(tree, node, facts))[:_MOST]
     guess = _BY_CAUSE.get(facts.breaks_by, own_functions.fixes)
     return list(dict.fromkeys(guess(tree, node, facts)))[:_MOST]

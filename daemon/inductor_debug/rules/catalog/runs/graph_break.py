@@ -38,7 +38,8 @@ class GraphBreakRule(RunRule):
     fix = """
         Take debugging output out of `forward`. Replace branches on tensor values by `torch.where` or `torch.cond`.
         Keep numbers as tensors instead of calling `.item()`, `.tolist()` or `.numpy()`; if a value is really a
-        size, set `torch._dynamo.config.capture_scalar_outputs = True`. Wrap foreign code in a
+        size, set `torch._dynamo.config.capture_scalar_outputs = True`. `Variable(x)` has been `x.detach()` since torch
+        0.4: write that, or `x` alone where it has no gradients or shall keep them. Wrap foreign code in a
         `torch.library.custom_op`, or move it before or after the compiled part. `torch.compile(...,
         fullgraph=True)` turns every break into an error, which keeps them out.
 
