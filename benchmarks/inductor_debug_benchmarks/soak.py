@@ -55,6 +55,8 @@ _STRETCH = (1, 60)
 _CLOCKS = (0, -3600, 3600, 10 * 86_400, -400 * 86_400)
 """Seconds by which the clock may be off."""
 _PATIENCE = 180.0
+_BACKED_OFF = BACK_OFF_SECONDS + 1.0
+"""Seconds after which a start that failed is tried again, with some until its failure has come to be known."""
 _ENDING = 20.0
 _MOST_GROWTH = 100_000
 """Bytes for each edit."""
@@ -214,7 +216,7 @@ class _Session:
         """Saves all, waits until all are analysed, and compares each with a fresh check of its text."""
         assert self._editor is not None
         self._interpreter.come_back()
-        await asyncio.sleep(BACK_OFF_SECONDS)  # a start that failed is not tried again before
+        await asyncio.sleep(_BACKED_OFF)
         for path in self._paths:
             self._edit(path, self._texts[path] + f"# {self._log.settled}\n")
             self._save(path)
@@ -246,7 +248,7 @@ class _Session:
         """With room on the disk, graphs are kept again."""
         self._set_room(None)
         self._interpreter.come_back()
-        await asyncio.sleep(BACK_OFF_SECONDS)
+        await asyncio.sleep(_BACKED_OFF)
         for path in self._paths:
             self._edit(path, self._clean[path])
             self._save(path)

@@ -117,6 +117,21 @@ async def test_a_start_that_failed_is_tried_again_by_a_later_job_only(
 
 
 @BOTH
+@pytest.mark.parametrize(("killed", "outcome"), [(1, JobOutcome.FINISHED), (9, JobOutcome.START_FAILED)])
+async def test_a_start_that_was_killed_is_tried_once_more(
+    tmp_path: Path, fork: bool, killed: int, outcome: JobOutcome
+) -> None:
+    shell = f'[ $(wc -l < {tmp_path}/starts) -le {killed} ] && kill -KILL $$; exec "{sys.executable}" "$@"'
+    pool = make_pool(tmp_path, fork=fork, interpreter=fake_interpreter(tmp_path, shell))
+    end, _ = await run(pool, "nothing")
+    await pool.close()
+    assert end.outcome is outcome
+    if outcome is JobOutcome.START_FAILED:
+        assert "killed by SIGKILL; the system may have run out of memory while starting" in end.detail
+        assert len((tmp_path / "starts").read_text().splitlines()) == 2
+
+
+@BOTH
 async def test_a_warm_up_that_raises_is_told(tmp_path: Path, fork: bool) -> None:
     pool = make_pool(tmp_path, fork=fork, entry=replace(FAKE, warm_up="fake_jobs:broken_warm_up"))
     end, _ = await run(pool, "nothing")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,10 +23,15 @@ from inductor_debug.worker.protocol import FAILURE_PREFIX, START_FAILED_STATUS
 
 START_SECONDS = 180.0
 """A first import of torch from a cold disk may take a minute; longer than this is a hang."""
+_KILL = int(getattr(signal, "SIGKILL", 9))
 
 
 class StartFailedError(Exception):
-    """No worker can be started; the message tells the user what to do."""
+    """No worker can be started; the message tells the user what to do. `by_kill` says that somebody's kill ended it."""
+
+    def __init__(self, message: str, *, by_kill: bool = False) -> None:
+        super().__init__(message)
+        self.by_kill = by_kill
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,7 @@ class Launch:
             )
         how = "did not get ready and was stopped" if status is None else f"{describe_status(status)} while starting"
         last = f": {lines[-1]}" if lines else ""
-        return StartFailedError(f"{self.interpreter} {how}{last}")
+        return StartFailedError(f"{self.interpreter} {how}{last}", by_kill=status == -_KILL)
 
 
 def importable_packages() -> dict[str, dict[str, str]]:

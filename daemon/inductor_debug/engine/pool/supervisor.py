@@ -108,12 +108,17 @@ class WorkerPool:
         return self._source.greeting.get("python")
 
     async def _start(self) -> None:
-        try:
-            await self._source.start()
-        except StartFailedError as failure:
-            self._note_failure(failure)
-        else:
-            self._failure = None
+        """A start that was killed is tried once more: that says nothing of the interpreter."""
+        for last in (False, True):
+            try:
+                await self._source.start()
+            except StartFailedError as failure:
+                if failure.by_kill and not last:
+                    continue
+                self._note_failure(failure)
+            else:
+                self._failure = None
+            return
 
     async def _run(self, request: JobRequest, on_event: Callable[[Event], None], timeout: float) -> JobEnd:
         worker = await self._worker()
