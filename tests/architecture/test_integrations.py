@@ -12,11 +12,12 @@ from typing import Any
 
 import needed
 import pytest
+from zygote import COMMAND
 
 ROOT = Path(__file__).resolve().parents[2]
 CI_PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", CI_PAGE, re.DOTALL)
-TOOL = str(Path(sys.executable).with_name("inductor-debug"))
+INSTALLED = str(Path(sys.executable).with_name("inductor-debug"))
 MODEL = "import torch\n\n\n# inductor-debug: inputs=(torch.randn(4),)\ndef f(x):\n    print(x)\n    return x.sin()\n"
 WRONG = """from torch import nn
 
@@ -51,6 +52,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def tool(tmp_path: Path) -> str:
+    """`inductor-debug` as a program that starts at once; the hook's test has the one that is installed."""
+    path = tmp_path / "tool"
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
 @pytest.mark.torch
 def test_a_hook_checks_of_the_files_of_a_commit_those_with_models(project: Path) -> None:
     hooks = {hook["id"]: hook for hook in read((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
@@ -61,7 +71,7 @@ def test_a_hook_checks_of_the_files_of_a_commit_those_with_models(project: Path)
     assert hooks["inductor-debug"]["args"] == repository["hooks"][0]["args"]
     command = shlex.split(hooks["inductor-debug"]["entry"])
     assert command == shlex.split(hooks["inductor-debug-installed"]["entry"])
-    words = [TOOL, *command[1:], *said, "model.py", "setup.py"]
+    words = [INSTALLED, *command[1:], *said, "model.py", "setup.py"]
     ran = subprocess.run(words, cwd=project, capture_output=True, text=True, check=False)
     assert ran.returncode == 1, ran.stderr
     assert "model.py:6:5: warning[graph-break]" in ran.stdout
@@ -93,10 +103,10 @@ def run_step(name: str, folder: Path, given: dict[str, str]) -> tuple[str, dict[
 
 @pytest.mark.torch
 @pytest.mark.skipif(sys.platform == "win32", reason="the step is a script for bash")
-def test_the_action_shows_findings_and_hands_their_file_on(project: Path, tmp_path: Path) -> None:
+def test_the_action_shows_findings_and_hands_their_file_on(project: Path, tmp_path: Path, tool: str) -> None:
     sarif = tmp_path / "findings.sarif"
     given = {"PATHS": ".", "ARGUMENTS": "\n--accelerator=mock\n", "PYTHON": sys.executable, "ANNOTATIONS": "true"}
-    given |= {"TOOL": TOOL, "SARIF": str(sarif)}
+    given |= {"TOOL": tool, "SARIF": str(sarif)}
     assert given.keys() == scripts()["Check the models"]["env"].keys()
     said, outputs = run_step("Check the models", project, given)
     assert "::warning file=model.py,line=6" in said
@@ -106,9 +116,11 @@ def test_the_action_shows_findings_and_hands_their_file_on(project: Path, tmp_pa
 
 @pytest.mark.torch
 @pytest.mark.skipif(sys.platform == "win32", reason="the steps are scripts for bash")
-def test_the_action_says_in_one_comment_what_a_change_does_to_the_models(project: Path, tmp_path: Path) -> None:
+def test_the_action_says_in_one_comment_what_a_change_does_to_the_models(
+    project: Path, tmp_path: Path, tool: str
+) -> None:
     (project / "wrong.py").write_text(WRONG, encoding="utf-8")
-    given = {"TOOL": TOOL, "PYTHON": sys.executable, "SURVEY": "model.py\nwrong.py\n\n", "STRICT": "true"}
+    given = {"TOOL": tool, "PYTHON": sys.executable, "SURVEY": "model.py\nwrong.py\n\n", "STRICT": "true"}
     _said, before = run_step("Survey the models", project, {**given, "FOLDER": str(tmp_path / "before")})
     assert before["code"] == "1", "what is wrong without an earlier survey fails the job"
     assert "| model.py" in Path(before["table"]).read_text(encoding="utf-8")
