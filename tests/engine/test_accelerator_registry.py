@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from inductor_debug.accelerators.profile import ProfileError, built_in_names, load_document, read_profile
-from inductor_debug.engine.settings.accelerator_registry import Accelerators
+from inductor_debug.engine.orders.comparing import diff_order
+from inductor_debug.engine.settings.accelerator_registry import Accelerators, backend_meant
 from inductor_debug.engine.settings.settings_ladder import SettingsResolver
-from inductor_debug_schema import AcceleratorEntry, AcceleratorKind
+from inductor_debug_schema import AcceleratorEntry, AcceleratorKind, DiffOptions, DiffTask
 
 from tests.accelerators.packages import HEAD, install
 
@@ -178,3 +179,18 @@ def test_the_command_lists_them(packages: Path) -> None:
     assert {"gone installed with chips 1.0, BROKEN", "mock a mock accelerator", "h100 NVIDIA H100 SXM, 80 GB"} <= {
         *lines
     }
+
+
+@pytest.mark.parametrize("said", ["RTX 4090", "4090", "NVIDIA GeForce RTX 4090", "rtx-4090"])
+def test_a_backend_may_be_a_card_as_people_write_it(said: str) -> None:
+    assert backend_meant(said) == "rtx-4090"
+    task = diff_order(DiffOptions(backend=said)).task
+    assert isinstance(task, DiffTask)
+    assert (task.backend, (task.profile or {})["name"]) == ("rtx-4090", "rtx-4090")
+
+
+def test_names_of_other_backends_stay_as_they_are_and_several_cards_are_named() -> None:
+    names = ["inductor", "aot_eager", "mine", "apple", "mock", "./board.toml", "my-backend"]
+    assert [backend_meant(name) for name in names] == names
+    with pytest.raises(ProfileError, match=r"'A100' may be a100-40gb or a100-80gb: say which"):
+        backend_meant("A100")

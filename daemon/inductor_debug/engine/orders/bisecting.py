@@ -6,6 +6,7 @@ from inductor_debug_schema import BisectOptions, BisectTask, TransfersTask
 
 from inductor_debug.accelerators.profile import NO_ACCELERATOR, built_in_names, load_document
 from inductor_debug.engine.orders.orders import Order
+from inductor_debug.engine.settings.accelerator_registry import backend_meant
 from inductor_debug.engine.settings.settings import Settings
 
 BISECT_SECONDS = 900.0
@@ -28,12 +29,13 @@ def bisect_order(options: BisectOptions, settings: Settings, *, timeout: float |
         timeout: seconds for the whole order.
 
     Raises:
-        ProfileError: an accelerator's file is missing or wrong.
+        ProfileError: an accelerator's file is missing or wrong, or a name may be one of several.
     """
     name = str(settings.profile.get("name") or "")
     profiles = {name: settings.profile}
 
-    def known(backend: str) -> str:
+    def known(said: str) -> str:
+        backend = backend_meant(said)
         if backend in profiles or not (backend in built_in_names() or backend.endswith(".toml")):
             return backend
         document = load_document(backend)

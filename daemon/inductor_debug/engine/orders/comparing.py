@@ -7,6 +7,7 @@ from inductor_debug_schema import DiffDocument, DiffOptions, DiffTask, DiffVerdi
 from inductor_debug.accelerators.profile import built_in_names, load_document
 from inductor_debug.engine.orders.orders import Order, Performed
 from inductor_debug.engine.orders.outcomes import failure
+from inductor_debug.engine.settings.accelerator_registry import backend_meant
 
 
 def diff_order(options: DiffOptions, *, target: str = "", timeout: float | None = None) -> Order:
@@ -18,9 +19,9 @@ def diff_order(options: DiffOptions, *, target: str = "", timeout: float | None 
         timeout: seconds for the whole order.
 
     Raises:
-        ProfileError: the backend is an accelerator whose file is missing or wrong.
+        ProfileError: the backend is an accelerator whose file is missing or wrong, or may be one of several.
     """
-    backend, profile = options.backend or "inductor", None
+    backend, profile = backend_meant(options.backend or "inductor"), None
     if backend in built_in_names() or backend.endswith(".toml"):
         profile = load_document(backend)
         backend = str(profile.get("name", backend))

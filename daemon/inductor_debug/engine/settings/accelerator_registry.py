@@ -245,6 +245,23 @@ def written(files: list[str]) -> list[float]:
     return [os.stat(path).st_mtime if os.path.exists(path) else 0.0 for path in files]
 
 
+def backend_meant(said: str) -> str:
+    """The built-in accelerator that a backend's name means; any other backend's, and a path, stays as it is.
+
+    What may be the name of a function or of one of torch's backends is not taken for a card's, unless it is the name of
+    an accelerator as it stands.
+
+    Raises:
+        ProfileError: there are several that are called so.
+    """
+    if is_path(said) or (said.isidentifier() and said.islower()):
+        return said
+    found = meant(said, [_called(name) for name in built_in_names()])
+    if len(found) > 1:
+        raise ProfileError(f"{said!r} may be {' or '.join(found)}: say which")
+    return found[0] if found else said
+
+
 def _called(name: str) -> Called:
     if name not in built_in_names():
         return Called(name)
