@@ -1920,7 +1920,8 @@ export interface InstanceVersions {
  * the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for what its stages saw,
  * to be judged again; `keep_guards` for what Dynamo guards on; `keep_costs` for what each expression costs at least;
  * `keep_trace` for torch's structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
- * to replace those of the inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints`
+ * to replace those of the inputs, `seek_sizes` asks which sizes are free, and with `larger_sizes` those that nobody
+ * set are such as load an accelerator (`capture.sizes.larger_sizes`). Random numbers start from `seed`. `hints`
  * are what earlier jobs inferred for this file. `torch_logs` is what torch is to log, as `TORCH_LOGS` says it. User
  * code may write to the folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all the
  * same, of "network", "write" and "subprocess".
@@ -1948,6 +1949,7 @@ export interface JobRequest {
   readonly trace_tensors?: boolean;
   readonly sizes?: readonly SizeSetting[];
   readonly seek_sizes?: boolean;
+  readonly larger_sizes?: boolean;
   readonly hints?: readonly InferenceHint[];
   readonly scratch?: string;
   readonly allow?: readonly string[];
@@ -2316,7 +2318,8 @@ export interface MemoryAccess {
  * `held` is what is alive at the peak, the largest first. `pieces` are all pieces of memory, in the order in which
  * they came, so that the same can be told of every moment. `places` are the expressions that ran, each with its text
  * and the module that ran it; `operation_places` has the number of the place of each operation, -1 where no code of
- * the user's ran.
+ * the user's ran. `inputs` are inferred inputs with their sizes, or sizes that were set for the run; "" where all of
+ * it is in the file.
  */
 export interface MemoryDocument {
   readonly schema: number;
@@ -2332,6 +2335,7 @@ export interface MemoryDocument {
   readonly places: readonly TensorPlace[];
   readonly operation_places: readonly number[];
   readonly pieces: readonly MemoryPiece[];
+  readonly inputs?: string;
 }
 
 /**
@@ -2741,6 +2745,16 @@ export interface Related {
 }
 
 /**
+ * An expression that breaks a graph, its text, and what is said of it.
+ */
+export interface RemovedBreak {
+  readonly path: string;
+  readonly range: Range;
+  readonly text: string;
+  readonly message: string;
+}
+
+/**
  * What stands in `range` of a document is replaced by `text`; an empty range inserts.
  */
 export interface Replacement {
@@ -2986,7 +3000,7 @@ export interface RunProfileDocument {
 /**
  * A way to run a model otherwise than it is written.
  */
-export type RunWay = "autocast" | "converted" | "tf32" | "channels-last" | "cuda-graphs" | "recompute" | "padded";
+export type RunWay = "autocast" | "converted" | "tf32" | "channels-last" | "cuda-graphs" | "recompute" | "padded" | "joined";
 
 /**
  * How a rung of the ladder ended.
@@ -3580,8 +3594,9 @@ export interface TensorRow {
  * `operations` is how many ran. `places` are expressions; `op_places` has the index of the innermost one for each
  * operation, `op_statements` that of the statement, both -1 where no code of the user's ran. `modules` are the dotted
  * paths of modules that ran, whoever wrote them; `op_modules` has the index of the innermost one for each operation.
- * `symbols` are the numbers of sizes that were not fixed. `layouts` are those of the accelerator called `accelerator`,
- * from its own code.
+ * `symbols` are the numbers of sizes that were not fixed; `inputs` says in words which inputs it was run with that
+ * nobody wrote down, where somebody asked for the memory of all of it. `layouts` are those of the accelerator called
+ * `accelerator`, from its own code.
  */
 export interface TensorTimeline {
   readonly operations: number;
@@ -3598,6 +3613,7 @@ export interface TensorTimeline {
   readonly layouts?: readonly DeviceLayout[];
   readonly modules?: readonly string[];
   readonly op_modules?: readonly number[];
+  readonly inputs?: string;
 }
 
 /**
@@ -3855,7 +3871,8 @@ export interface TransfersTask {
  * Ways that were tried together; `figures` are None where that did not run, and `problem` says why.
  *
  * `offered` says that they gain something. `dtype` is what they convert to, "" where they do not. `modules` are the
- * dotted paths of what is computed again, and `padded` the sizes that were padded, with the next that fits.
+ * dotted paths of what is computed again, `padded` the sizes that were padded, with the next that fits, and `breaks`
+ * what breaks graphs no more.
  */
 export interface TriedWay {
   readonly ways: readonly RunWay[];
@@ -3865,6 +3882,7 @@ export interface TriedWay {
   readonly dtype?: string;
   readonly modules?: readonly string[];
   readonly padded?: readonly OddSize[];
+  readonly breaks?: readonly RemovedBreak[];
 }
 
 /**

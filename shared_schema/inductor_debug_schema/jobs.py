@@ -95,7 +95,8 @@ class JobRequest:
     the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for what its stages saw,
     to be judged again; `keep_guards` for what Dynamo guards on; `keep_costs` for what each expression costs at least;
     `keep_trace` for torch's structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
-    to replace those of the inputs, `seek_sizes` asks which sizes are free. Random numbers start from `seed`. `hints`
+    to replace those of the inputs, `seek_sizes` asks which sizes are free, and with `larger_sizes` those that nobody
+    set are such as load an accelerator (`capture.sizes.larger_sizes`). Random numbers start from `seed`. `hints`
     are what earlier jobs inferred for this file. `torch_logs` is what torch is to log, as `TORCH_LOGS` says it. User
     code may write to the folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all the
     same, of "network", "write" and "subprocess".
@@ -125,6 +126,7 @@ class JobRequest:
     trace_tensors: bool = False
     sizes: list[SizeSetting] = field(default_factory=list)
     seek_sizes: bool = False
+    larger_sizes: bool = False
     hints: list[InferenceHint] = field(default_factory=list)
     scratch: str = ""
     allow: list[str] = field(default_factory=list)

@@ -113,8 +113,9 @@ class TensorTimeline:
     `operations` is how many ran. `places` are expressions; `op_places` has the index of the innermost one for each
     operation, `op_statements` that of the statement, both -1 where no code of the user's ran. `modules` are the dotted
     paths of modules that ran, whoever wrote them; `op_modules` has the index of the innermost one for each operation.
-    `symbols` are the numbers of sizes that were not fixed. `layouts` are those of the accelerator called `accelerator`,
-    from its own code.
+    `symbols` are the numbers of sizes that were not fixed; `inputs` says in words which inputs it was run with that
+    nobody wrote down, where somebody asked for the memory of all of it. `layouts` are those of the accelerator called
+    `accelerator`, from its own code.
     """
 
     operations: int
@@ -131,6 +132,7 @@ class TensorTimeline:
     layouts: list[DeviceLayout] = field(default_factory=list)
     modules: list[str] = field(default_factory=list)
     op_modules: list[int] = field(default_factory=list)
+    inputs: str = ""
 
 
 @dataclass(frozen=True, slots=True)

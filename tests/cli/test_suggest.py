@@ -179,5 +179,54 @@ def test_a_model_whose_sizes_nobody_said_is_tried_with_what_loads_a_card(
     write("gpt.py", GPT.replace("PLACES", str(places)))
     assert main(["suggest", "gpt.py", "--accelerator", "RTX 4090", "-q"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert f"idx i64[b, t], with b = 8, t = {length} (made up; set yours with --size" in told
+    sizes = f"with inferred inputs, idx i64[b, t], with b = 8, t = {length} (made up; set yours with --size"
+    assert sizes in told
     assert "bfloat16 autocast: -" in told
+    for kind in ("cost", "memory"):
+        assert main(["analyze", "gpt.py", "--type", kind, "--accelerator", "RTX 4090", "-q"]) == 0
+        assert sizes in " ".join(capsys.readouterr().out.split()), f"{kind} is about the same run"
+
+
+BROKEN = """\
+import torch
+
+
+# inductor-debug: inputs=(torch.randn(4096, 4096),)
+def model(x):
+    y = x.exp() * 2
+    print("between", y.mean().item())
+    return y.tanh() + 1
+"""
+
+
+def test_a_graph_break_is_offered_to_be_taken_out_at_its_expression_with_what_that_saves(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("board.toml", BOARD.replace("160 MB", "1 GB") + 'l2_bytes = "4 MB"\n')
+    write("model.py", BROKEN)
+    assert main(["suggest", "model.py", "--accelerator", "board.toml", "--format", "json", "-q"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    [row] = [row for row in document["tried"] if row["ways"] == ["joined"]]
+    [taken_out] = row["breaks"]
+    assert (row["offered"], taken_out["text"]) == (True, 'print("between", y.mean().item())')
+    assert taken_out["range"]["start"] == {"line": 6, "character": 4}
+    # 64 MiB come in and 64 MiB go out; at the break 64 MiB go out and come back, but for what the cache holds.
+    array, cache, second = 4096 * 4096 * 4, 4e6, 1e12
+    assert row["figures"]["seconds"] == pytest.approx(2 * array / second, rel=1e-3)
+    assert document["before"]["seconds"] == pytest.approx((4 * array - 2 * cache) / second, rel=1e-3)
+    assert main(["suggest", "model.py", "--accelerator", "board.toml", "--color", "never", "-q"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "without the graph break at model.py:7: -48 % time" in told
+    assert '# out of the compiled code: print("between", y.mean().item())' in told
+    assert main(["suggest", "model.py", "--accelerator", "board.toml", "--format", "html", "-q"]) == 0
+    page = capsys.readouterr().out
+    assert 'data-range="6:4-6:37">model.py:7:5</a>' in page
+
+
+def test_a_graph_break_that_costs_nothing_is_tried_in_vain(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("model.py", BROKEN.replace("4096, 4096", "64, 64"))
+    write("board.toml", BOARD + 'l2_bytes = "4 MB"\n')
+    assert main(["suggest", "model.py", "--accelerator", "board.toml", "--color", "never", "-q"]) == 0
+    assert "tried in vain: without the graph break at model.py:7: no gain" in capsys.readouterr().out

@@ -92,13 +92,17 @@ class BesideFindings:
         if self._request.trace_tensors:
             timeline = timeline_of(saw.recordings[-1], self._codes, self._profile)
             if timeline is not None:
-                self._emit(TensorsSeen(name, timeline))
+                inputs = counted_with(target) if self._request.larger_sizes else ""
+                self._emit(TensorsSeen(name, replace(timeline, inputs=inputs)))
         for extra in [*outcome.extras, *(outcome.kept if self._request.keep_graphs else [])]:
             self._emit(extra)
         document = None
-        if outcome.graphs is not None and (self._request.keep_graphs or self._request.show_graphs):
+        shown = self._request.keep_graphs or self._request.show_graphs
+        # Kernels are counted with the nodes that they are made of, also where nobody wants to see these.
+        if outcome.graphs is not None and (shown or (stage is Stage.INDUCTOR and self._request.keep_costs)):
             with naming_symbols(symbols_of(target)):
                 document = outcome.document(OpFacts(saw.causes, self._costs.seconds), self._profile)
+        if document is not None and shown:
             self._keep(document)
         if self._request.keep_costs or (document is not None and self._request.keep_graphs):
             self._measure(item, stage, outcome, document)
@@ -121,7 +125,7 @@ class BesideFindings:
         if recording.ops and self._request.keep_costs:
             costs = self._costs.document(recording, name, stage, path, self._sources.excerpt)
             self._emit(cost_artifact(replace(costs, inputs=inputs)))
-        if recording.ops and document is not None and self._request.keep_graphs:
+        if recording.ops and document is not None:
             kernels = measured.kernels and bounded_kernels(measured.kernels, document, self._profile)
             statistics = statistics_of(recording, target=name, stage=stage, path=path, kernels=kernels)
             title = self._profile.title if self._accelerator else ""

@@ -10,6 +10,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import torch
 from inductor_debug_schema import (
@@ -62,8 +63,9 @@ from inductor_debug.capture.runtime.interception import CompiledCall
 from inductor_debug.capture.runtime.loading import preloadable
 from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.runtime.torch_logs import ask_for, kept_log
+from inductor_debug.capture.sizes.larger_sizes import with_larger_sizes
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
-from inductor_debug.capture.stage_runners import HEAVY, asks_of_one_call, runner_of
+from inductor_debug.capture.stage_runners import HEAVY, asks_of_one_call, runner_for
 from inductor_debug.capture.stages.aot_lowering import decomposing
 from inductor_debug.capture.stages.native_run import not_followed, runs_natively, without_errors
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
@@ -226,8 +228,7 @@ class _Session:
     def _run_stage(self, stage: Stage, item: TargetProgress, load: Load) -> None:
         started = time.perf_counter()
         self._emit(StageStarted(item.candidate.name, stage))
-        formats, as_asked = self._request.export_formats, stage not in self._request.stages
-        runner = runner_of(stage, self._profile, formats=formats, as_asked=as_asked)
+        runner = runner_for(stage, self._profile, self._request)
         if stage is self._request.stages[0]:
             try:
                 item.target = self._builder.build(item.candidate, load)
@@ -268,11 +269,13 @@ class _Session:
     def _set_sizes(self, item: TargetProgress) -> None:
         """Gives a target the sizes that the user has set for it."""
         assert item.target is not None
-        named = {size.name: size.value for size in self._request.sizes if size.target in ("", item.candidate.name)}
-        if named:
+        if named := {size.name: size.value for size in self._request.sizes if size.target in ("", item.candidate.name)}:
             item.sizing = self._sizing(item.target)
             item.target = item.sizing.resized(item.target, named)
             self._emit(item.sizing.seen(item.candidate.name, item.target.given))
+        elif self._request.larger_sizes:
+            around = partial(self._around, Stage.PREVIEW)
+            item.target, item.sizing = with_larger_sizes(item.target, self._sources, around)
         elif asks_of_one_call(self._request) and has_free_sizes(item.target):
             item.target = with_fixed_sizes(item.target)
 
@@ -394,9 +397,9 @@ class _Session:
         return None
 
     def _as_given(self, item: TargetProgress, target: BuiltTarget) -> BuiltTarget:
-        """The target, built anew, with the sizes that the user has set for it."""
+        """The target, built anew, with the sizes that it is run with."""
         assert item.target is not None
-        return target if item.sizing is None else item.sizing.resized(target, item.target.given)
+        return target if item.sizing is None else item.sizing.sized(target, item.target.larger, item.target.given)
 
     def _runs_natively(self, stage: Stage, item: TargetProgress, load: Load) -> bool:
         """Whether torch.compile itself gets through where a stage failed, and an eager run did not.

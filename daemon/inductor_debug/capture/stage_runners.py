@@ -29,23 +29,18 @@ HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._i
 """What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
 
 
-def runner_of(stage: Stage, profile: Profile, *, formats: bool = False, as_asked: bool = False) -> StageRunner | None:
-    """What runs a stage where a profile is chosen; None where nothing does.
-
-    Args:
-        stage: it is run by what this returns.
-        profile: the accelerator.
-        formats: has an export say which formats take the program.
-        as_asked: has an export be the one of the file's alone.
-    """
+def runner_for(stage: Stage, profile: Profile, request: JobRequest) -> StageRunner | None:
+    """What runs a stage where a profile is chosen, as it is asked for; None where nothing does."""
     if stage is Stage.EXPORT:
-        return run_asked_export if as_asked else partial(run_export, formats=formats)
+        as_asked = stage not in request.stages
+        return run_asked_export if as_asked else partial(run_export, formats=request.export_formats)
+    texts = request.keep_graphs or request.show_graphs
     if stage in _ON_FAKES:
         return partial(_on_device, _ON_FAKES[stage], profile)
     if stage is Stage.AOT:
         return partial(run_aot, tracing=partial(attention_on, profile))
     if stage is Stage.INDUCTOR:
-        return partial(run_inductor, gpu=absent_gpu_of(profile), remark=why_no_kernels(profile))
+        return partial(run_inductor, gpu=absent_gpu_of(profile), remark=why_no_kernels(profile), texts=texts)
     return _RUNNERS.get(stage)
 
 

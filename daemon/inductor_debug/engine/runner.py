@@ -326,6 +326,7 @@ class Runner:
             seed=order.seed,
             keep_guards=order.keep_guards,
             keep_costs=order.keep_costs,
+            larger_sizes=order.larger_sizes,
             keep_trace=order.keep_trace,
             export_formats=order.export_formats or work.order is None,
             torch_logs=settings.torch_logs,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 from inductor_debug_schema import RunFigures, RunWay, SuggestionsDocument, TriedWay
+from inductor_debug_schema.answers.suggestions_document import RemovedBreak
 
 from inductor_debug.rules.amounts import in_bytes, in_seconds
+from inductor_debug.source.notebooks.reading import place_in_words
 
 BOUND = "Seconds are lower bounds of a run, no predictions, and memory is what it needs at least."
 
@@ -14,7 +17,15 @@ BOUND = "Seconds are lower bounds of a run, no predictions, and memory is what i
 def title_of(tried: TriedWay) -> str:
     """What the ways are called: "bfloat16 autocast, channels-last"."""
     sizes = ", ".join(f"{size.odd_size} padded to {size.next_size}" for size in tried.padded)
-    return ", ".join(_NAMES[way].format(dtype=tried.dtype, sizes=sizes) for way in tried.ways)
+    breaks = _breaks(tried.breaks)
+    return ", ".join(_NAMES[way].format(dtype=tried.dtype, sizes=sizes, breaks=breaks) for way in tried.ways)
+
+
+def _breaks(breaks: Sequence[RemovedBreak]) -> str:
+    """`the graph break at model.py:23`."""
+    places = [place_in_words(os.path.basename(each.path), each.path, each.range.start.line) for each in breaks]
+    places[_MOST_PLACES:] = [f"{len(places) - _MOST_PLACES} more"] if len(places) > _MOST_PLACES else []
+    return f"the graph break{'s' if len(breaks) > 1 else ''} at {', '.join(places)}"
 
 
 _NAMES = {
@@ -25,7 +36,9 @@ _NAMES = {
     RunWay.CUDA_GRAPHS: "CUDA graphs",
     RunWay.RECOMPUTE: "activation checkpointing",
     RunWay.PADDED: "{sizes}",
+    RunWay.JOINED: "without {breaks}",
 }
+_MOST_PLACES = 4
 
 
 def needs(figures: RunFigures) -> str:
@@ -71,6 +84,8 @@ def _code(document: SuggestionsDocument, tried: TriedWay, way: RunWay) -> Sequen
             "# in forward, for each block of the stack:",
             "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
         ]
+    if way is RunWay.JOINED:
+        return [f"# out of the compiled code: {' '.join(each.text.split())}" for each in tried.breaks]
     if way is RunWay.PADDED:
         return [f"# where the size is declared: {size.next_size} in place of {size.odd_size}" for size in tried.padded]
     return {
@@ -83,6 +98,7 @@ def _code(document: SuggestionsDocument, tried: TriedWay, way: RunWay) -> Sequen
 
 def cautions(tried: TriedWay) -> Iterator[str]:
     """What else changes with the ways."""
+    yield from dict.fromkeys(each.message for each in tried.breaks)
     for way in tried.ways:
         caution = _CAUTIONS.get(way)
         if caution is not None:
@@ -101,6 +117,10 @@ _CAUTIONS = {
         "checkpoints need the same padding."
     ),
     RunWay.CUDA_GRAPHS: "Inputs must keep their sizes; another size is recorded anew.",
+    RunWay.JOINED: (
+        "Counted with the operations that were captured on both sides in one graph; what the code at a break does "
+        "besides (reading a value, printing) is not counted."
+    ),
     RunWay.RECOMPUTE: "Results stay the same; the forward pass of each block runs once more in the backward pass.",
 }
 

@@ -70,7 +70,8 @@ class MemoryDocument:
     `held` is what is alive at the peak, the largest first. `pieces` are all pieces of memory, in the order in which
     they came, so that the same can be told of every moment. `places` are the expressions that ran, each with its text
     and the module that ran it; `operation_places` has the number of the place of each operation, -1 where no code of
-    the user's ran.
+    the user's ran. `inputs` are inferred inputs with their sizes, or sizes that were set for the run; "" where all of
+    it is in the file.
     """
 
     schema: int
@@ -86,3 +87,4 @@ class MemoryDocument:
     places: list[TensorPlace]
     operation_places: list[int]
     pieces: list[MemoryPiece]
+    inputs: str = ""

@@ -12,6 +12,7 @@ from typing import Union
 
 from inductor_debug_schema.facts import OddSize
 from inductor_debug_schema.findings import Stage
+from inductor_debug_schema.positions import Range
 
 
 class RunWay(str, Enum):
@@ -31,6 +32,8 @@ class RunWay(str, Enum):
     """What repeated blocks save for the backward pass is computed again there: `torch.utils.checkpoint`."""
     PADDED = "padded"
     """Layers and tables with a size that matrix units take in whole pieces: a vocabulary of 50304 instead of 50257."""
+    JOINED = "joined"
+    """What graph breaks keep apart in one graph, as when the expressions that break it are taken out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,22 @@ class RunFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class RemovedBreak:
+    """An expression that breaks a graph, its text, and what is said of it."""
+
+    path: str
+    range: Range
+    text: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class TriedWay:
     """Ways that were tried together; `figures` are None where that did not run, and `problem` says why.
 
     `offered` says that they gain something. `dtype` is what they convert to, "" where they do not. `modules` are the
-    dotted paths of what is computed again, and `padded` the sizes that were padded, with the next that fits.
+    dotted paths of what is computed again, `padded` the sizes that were padded, with the next that fits, and `breaks`
+    what breaks graphs no more.
     """
 
     ways: list[RunWay]
@@ -62,6 +76,7 @@ class TriedWay:
     dtype: str = ""
     modules: list[str] = field(default_factory=list)
     padded: list[OddSize] = field(default_factory=list)
+    breaks: list[RemovedBreak] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,11 +38,12 @@ export class MemoryView {
   }
 
   private headline(): HTMLElement {
-    const { operations, peak, peak_bytes: most, symbols, places, operation_places: at } = this.shown;
+    const { operations, peak, peak_bytes: most, symbols, inputs, places, operation_places: at } = this.shown;
     const sizes = Object.entries(symbols).map(([name, size]) => `${name} = ${numberText(size)}`).join(", ");
     const counted = t("{0} of memory at the peak, while operation {1} of {2} runs", amount(most), numberText(peak), numberText(operations));
     const place = places[at[peak] ?? -1];
-    return element("p", { class: "why" }, counted, place ? ": " : ".", place && sourceLink(place, place.text, this.reveal), sizes !== "" && ` (${sizes})`);
+    return element("p", { class: "why" }, counted, place ? ": " : ".", place && sourceLink(place, place.text, this.reveal), 
+      inputs !== "" ? ` ${t("With {0}.", inputs)}` : sizes !== "" && ` (${sizes})`);
   }
 
   private colour(by: By): void {

@@ -40,13 +40,13 @@ export class RooflineView {
   }
 
   private headline(): HTMLElement {
-    const { total, by_roof: roofs, peak_bytes: peak, backward } = this.shown.cost.run;
+    const { inputs, run: { total, by_roof: roofs, peak_bytes: peak, backward } } = this.shown.cost;
     const parts = Object.entries(roofs).filter(([, seconds]) => seconds > 0).sort(([, one], [, other]) => other - one);
     const sum = parts.reduce((all, [, seconds]) => all + seconds, 0);
     const shares = parts.map(([roof, seconds]) => `${roofText(roof)} ${inPercent(seconds / sum)}`).join(", ");
     const bound = total.seconds == null ? t("Nobody says how fast it is.") : t("At least {0}: no run is faster, which is no prediction ({1}).", inSeconds(total.seconds), shares);
     const passes = backward == null ? "" : backward ? `${t("Forward and backward.")} ` : `${t("Forward pass.")} `;
-    return element("p", { class: "why" }, passes, bound, ` ${t("{0} FLOP; {1} cross the border of the memory at least; {2} at the peak.", inThousands(total.operations), amount(total.crossing_bytes), amount(peak))}`);
+    return element("p", { class: "why" }, passes, bound, ` ${t("{0} FLOP; {1} cross the border of the memory at least; {2} at the peak.", inThousands(total.operations), amount(total.crossing_bytes), amount(peak))}`, inputs !== "" && ` ${t("With {0}.", inputs)}`);
   }
 
   private key(): void {

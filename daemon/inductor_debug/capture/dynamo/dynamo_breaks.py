@@ -28,6 +28,7 @@ from inductor_debug.capture.dynamo.dynamo_positions import (
     current_translator,
     stack_of_translator,
 )
+from inductor_debug.capture.dynamo.graph_borders import NO_FUNCTION, Function, function_of
 from inductor_debug.capture.expressions.instruction_expressions import RESUMED, SourcePositions
 from inductor_debug.capture.expressions.spans import name_of
 
@@ -44,7 +45,7 @@ class RawBreak:
     stack belong to, one for each; `constructors` are those of the functions that run which make a `torch.nn.Module`.
     `gives_up` says that the rest of the function which was to be compiled runs eagerly. `caller` is the Python frame
     that tells, below which the code stands that called the traced function; `resumed` says that this function is the
-    rest of one that broke before.
+    rest of one that broke before. `function` is the function, as `graph_borders` knows it.
     """
 
     words: TorchWords
@@ -55,19 +56,22 @@ class RawBreak:
     gives_up: bool = False
     resumed: bool = False
     caller: FrameType | None = None
+    function: Function = NO_FUNCTION
 
 
 @dataclass(frozen=True, slots=True)
 class RawLimit:
     """Dynamo gave up on a function that it compiled too often; `caller` is the Python frame that entered it again.
 
-    `resumed` as in `RawBreak`, `path` is the file of the function, empty where it is not known.
+    `resumed` as in `RawBreak`, `path` is the file of the function, empty where it is not known; `compiled` as
+    `function` in `RawBreak`.
     """
 
     function: str
     resumed: bool
     caller: FrameType | None
     path: str = ""
+    compiled: Function = NO_FUNCTION
 
 
 @dataclass
@@ -136,6 +140,7 @@ def listen(on_break: Callable[[RawBreak], None], on_limit: Callable[[RawLimit], 
                     gives_up=gives_up,
                     resumed=_is_resumed(self),
                     caller=teller,
+                    function=function_of(_root(self).f_code, teller),
                 )
             )
         return original_log(self, *args, **kwargs)  # type: ignore[misc]
@@ -251,14 +256,31 @@ def _origin(exception: BaseException | None) -> Any:
 
 def _is_resumed(translator: Any) -> bool:
     """Whether the function that is compiled is the rest of one that broke before."""
+    return RESUMED.match(_root(translator).f_code.co_name) is not None
+
+
+def _root(translator: Any) -> Any:
+    """The translator of the function that is compiled."""
     *_, root = chain_of(translator)
-    return RESUMED.match(root.f_code.co_name) is not None
+    return root
+
+
+def compiled_function() -> Function:
+    """The function that Dynamo compiles now."""
+    translator = current_translator()
+    return NO_FUNCTION if translator is None else function_of(_root(translator).f_code, sys._getframe(1))
 
 
 def _limit(frame: FrameType | None) -> RawLimit:
     while frame is not None:
         code = frame.f_locals.get("code") if frame.f_code.co_name == "_compile" else None
         if code is not None:
-            return RawLimit(name_of(code), RESUMED.match(code.co_name) is not None, frame, code.co_filename)
+            return RawLimit(
+                name_of(code),
+                RESUMED.match(code.co_name) is not None,
+                frame,
+                code.co_filename,
+                function_of(code, frame),
+            )
         frame = frame.f_back
     return RawLimit("", False, None)

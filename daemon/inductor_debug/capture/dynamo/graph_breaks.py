@@ -71,8 +71,13 @@ class BreakCollector:
     _broken: dict[tuple[str, str], int] = field(default_factory=dict)
     _called_from: set[Location] = field(default_factory=set)
 
-    def add(self, raw: RawBreak, *, toggled: bool = False) -> None:
-        """Takes one break in; `toggled` says that the code around it takes none, and that it ended the run."""
+    def add(self, raw: RawBreak, *, toggled: bool = False) -> int | None:
+        """Takes one break in; the number of the finding that tells of it, None where none does.
+
+        Args:
+            raw: the break.
+            toggled: the code around it takes none, and it ended the run.
+        """
         traced = frames_of(raw.stack, self.sources)
         callers = self.stack(raw.caller)
         # The rest of a function, after an earlier break, is called from its beginning.
@@ -111,7 +116,7 @@ class BreakCollector:
         consequence = (raw.words.caused_earlier and self.count) or called_from
         self._called_from.update(frame.location for frame in frames[1:])
         if known is None and consequence:
-            return
+            return len(self.findings) - 1 if self.findings else None
         if known is None:
             cause = _cause(facts, frames, asserted=self._is_asserted(location))
             finding = self._finding(facts, raw, location, related, cause)
@@ -124,6 +129,7 @@ class BreakCollector:
             # What is traced in one go breaks in one go: also who called what breaks.
             if self.sources.in_project(frame.location.path):
                 self._broken.setdefault((frame.location.path, bare_name(frame.function)), known)
+        return known
 
     def _told_at(self, location: Location) -> Iterator[int]:
         """The findings of breaks that are about an expression, by number."""
@@ -212,8 +218,8 @@ class BreakCollector:
                     self.findings[index] = replace(found, related=[*found.related, words])
         self.given_up.add((raw.stack[-1].filename, bare_name(raw.stack[-1].function)))
 
-    def add_limit(self, raw: RawLimit) -> None:
-        """Takes in that Dynamo gave up on a function it had to compile too often."""
+    def add_limit(self, raw: RawLimit) -> int:
+        """Takes in that Dynamo gave up on a function it had to compile too often; the number of the finding."""
         frames = self.stack(raw.caller)
         if len(frames) > 1 and raw.resumed:
             # The rest of a function, after a graph break, is called from its beginning.
@@ -221,7 +227,7 @@ class BreakCollector:
         location, related = place(frames, self.target.location, "inside {}")
         key = ("recompile", location)
         if key in self._seen:
-            return
+            return self._seen[key]
         self._seen[key] = len(self.findings)
         self.given_up.add((raw.path or location.path, bare_name(raw.function)))
         self.findings.append(
@@ -241,6 +247,7 @@ class BreakCollector:
                 facts=Recompilation(raw.function, given_up=True),
             )
         )
+        return self._seen[key]
 
 
 def _is_within(place: Location, outer: Location) -> bool:

@@ -168,8 +168,18 @@ def lower(
     options: dict[str, Any],
     fake_mode: Any,
     device: LoweringDevice,
+    *,
+    texts: bool = False,
 ) -> LoweredKernels:
     """Lowers a prepared graph, as one of the device's, and generates its code.
+
+    Args:
+        graph_module: the graph.
+        example_inputs: what it is called with.
+        options: those that Inductor was given for it.
+        fake_mode: that of its values.
+        device: where it is to run.
+        texts: the IR is wanted as text too, which takes longer than to make it.
 
     Raises:
         InductorChangedError: this torch has no `GraphLowering`.
@@ -182,7 +192,7 @@ def lower(
         from torch._inductor.graph import GraphLowering
     except ImportError as error:
         raise InductorChangedError(f"torch {torch.__version__} has no GraphLowering: {error}.") from error
-    listener = _Listener()
+    listener = _Listener(texts)
     graph_module, example_inputs = device.moved(graph_module, example_inputs, fake_mode)
     with ExitStack() as stack:
         stack.enter_context(device.lowering())
@@ -218,17 +228,18 @@ def lower(
 class _Listener:
     """Stands in for `V.debug`, whose methods Inductor calls at the places where it can write files for people."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: bool) -> None:
+        self._texts = texts
         self.before: list[IrBlock] = []
         self.after: list[IrBlock] = []
 
     def ir_pre_fusion(self, nodes: Sequence[Any]) -> None:
         """The scheduler's nodes as they were lowered. Those of subgraphs come after each other."""
-        self.before += map(block_of, nodes)
+        self.before += map(block_of, nodes if self._texts else ())
 
     def ir_post_fusion(self, nodes: Sequence[Any]) -> None:
         """The same after fusion."""
-        self.after += map(block_of, nodes)
+        self.after += map(block_of, nodes if self._texts else ())
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         if name.startswith("__"):

@@ -73,15 +73,16 @@ _NO_BACKWARD_NOTE = "Nothing in {} is differentiated, so there is no backward."
 
 
 def run_inductor(
-    target: BuiltTarget, sources: SourceMap, gpu: AbsentGpu | None = None, remark: str = ""
+    target: BuiltTarget, sources: SourceMap, gpu: AbsentGpu | None = None, remark: str = "", *, texts: bool = False
 ) -> StageOutcome:
     """Lowers every graph of `target` for a GPU, or for this machine's processor, and tells what cannot be lowered.
 
-    `remark` is told with its kernels, where there are any. The outcome's recording is empty. Its document has Dynamo's
-    graphs, AOTAutograd's forward and backward, the post-grad graphs and the IR, the kernels and the listings.
+    `remark` is told with its kernels, where there are any; with `texts` the IR is written down as well. The outcome's
+    recording is empty. Its document has Dynamo's graphs, AOTAutograd's forward and backward, the post-grad graphs and
+    the IR, the kernels and the listings.
     """
     run = DynamoRun(target, sources, Stage.INDUCTOR)
-    lowering = _Lowering(run, gpu, remark)
+    lowering = _Lowering(run, gpu, remark, texts)
     snapshot = Snapshot(target)
     with nothing_built(), torch.no_grad() if inference_only(target) else nullcontext():
         error = run.execute(lowering)
@@ -123,6 +124,7 @@ class _Capture:
         number: int,
         run: DynamoRun,
         device: LoweringDevice,
+        texts: bool,
     ) -> None:
         self.name = str(number)
         self.lowered: list[LoweredGraph] = []
@@ -130,7 +132,7 @@ class _Capture:
         self.notes: list[str] = []
         self.source, self.examples = graph_module, examples
         self.post_grad: list[PostGrad] = []
-        self._run, self._arguments, self._device = run, arguments, device
+        self._run, self._arguments, self._device, self._texts = run, arguments, device, texts
         mark_names(graph_module)
         self.fx = self._table(graph_module, self.name, GraphKind.FX, by_placeholder(graph_module, self._arguments))
 
@@ -176,7 +178,7 @@ class _Capture:
         if not any(node.op.startswith("call_") for node in graph_module.graph.nodes):
             self.notes.append(_EMPTY_NOTE.format(aot.name))
             return
-        made = lower(graph_module, example_inputs, options, fake_mode, self._device)
+        made = lower(graph_module, example_inputs, options, fake_mode, self._device, texts=self._texts)
         self.lowered[-1] = replace(
             self.lowered[-1],
             wrapper=made.wrapper,
@@ -220,11 +222,11 @@ _never_run._boxed_call = True  # type: ignore[attr-defined]
 class _Lowering:
     """The runner of the stage: every graph goes through Inductor, and then runs as it is."""
 
-    def __init__(self, run: DynamoRun, gpu: AbsentGpu | None, remark: str) -> None:
+    def __init__(self, run: DynamoRun, gpu: AbsentGpu | None, remark: str, texts: bool) -> None:
         self.captures: list[_Capture] = []
         self._remark = _GPU_NOTE.format(gpu.title) if gpu is not None else remark
         self._device: LoweringDevice = gpu or ThisProcessor()
-        self._run = run
+        self._run, self._texts = run, texts
         self._eager = GraphRunner(run.recorder, run.attribution, run.origins)
 
     def compiled(self, graph_module: GraphModule, callers: Callers) -> Callable[..., tuple[Any, ...]]:
@@ -242,7 +244,8 @@ class _Lowering:
 
     def _lower(self, graph_module: GraphModule, examples: Sequence[Any]) -> None:
         arguments = next(known for captured, known in reversed(self._run.captured) if captured is graph_module)
-        capture = _Capture(graph_module, examples, arguments, len(self.captures), self._run, self._device)
+        number = len(self.captures)
+        capture = _Capture(graph_module, examples, arguments, number, self._run, self._device, self._texts)
         self.captures.append(capture)
         capture.compile(graph_module)
 

@@ -7,7 +7,6 @@ a class is to blame where no inputs run by inference (`Blame`).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from dataclasses import replace
 
 from inductor_debug_schema import Basis, Finding, Inferred, Related, Severity
@@ -55,20 +54,16 @@ def with_fixed_sizes(target: BuiltTarget) -> BuiltTarget:
     return replace(target, args=args, kwargs=kwargs, fixed=True)
 
 
-def inputs_told(target: BuiltTarget, larger: Mapping[str, int] | None = None) -> str:
+def inputs_told(target: BuiltTarget) -> str:
     """`x f32[batch, 64], with batch = 2`: inferred inputs, and what their free sizes are where this target is counted.
 
     "" where somebody gave the inputs. Of sizes that nobody set it is said how to.
-
-    Args:
-        target: it.
-        larger: sizes of ours that it is counted with in place of the usual ones.
     """
     inference = inference_of(target)
     if inference is None or inference.result is None:
         return ""
     traced = {name: size for size, name in inference.symbols().items()}
-    made_up = {**inference.usual_sizes(), **(traced if has_free_sizes(target) else {}), **(larger or {})}
+    made_up = {**inference.usual_sizes(), **(traced if has_free_sizes(target) else {}), **target.larger}
     told = ", ".join(f"{name} = {size}" for name, size in {**made_up, **target.given}.items())
     how = _MADE_UP if made_up.keys() - target.given.keys() else ""
     return inference.result.signature + (f", with {told}{how}" if told else "")

@@ -93,6 +93,8 @@ class BuiltTarget:
     """Inferred inputs did not carry an eager run to its end, so that what later stages raise proves nothing."""
     given: dict[str, int] = field(default_factory=dict)
     """Sizes of the inputs that the user set, by name."""
+    larger: dict[str, int] = field(default_factory=dict)
+    """Sizes of ours that it runs with in place of the usual ones."""
     fullgraph: bool = False
     """The user asked `torch.compile` for one graph, so that a graph break is an error of theirs."""
     gradients: bool = True

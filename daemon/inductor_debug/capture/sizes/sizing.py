@@ -57,6 +57,14 @@ class Sizing:
         sizes = {place: value for name, value in known.items() for place in self.places[name]}
         return replace(resized(target, sizes), given=known) if known else target
 
+    def grown(self, target: BuiltTarget, values: Mapping[str, int]) -> BuiltTarget:
+        """The target with larger sizes of ours than it was built with."""
+        return replace(self.resized(target, values), given=target.given, larger={**target.larger, **values})
+
+    def sized(self, target: BuiltTarget, larger: Mapping[str, int], given: Mapping[str, int]) -> BuiltTarget:
+        """The target with larger sizes of ours, and then those that the user set."""
+        return self.resized(self.grown(target, larger), given)
+
     def known(self, values: Mapping[str, int]) -> dict[str, int]:
         """Those of the sizes that the target has."""
         return {name: value for name, value in values.items() if name in self.places}

@@ -61,7 +61,7 @@ def run_aot(
     around each trace of forward and backward: what the device that is meant has in place of the CPU's operators.
     """
     run = DynamoRun(target, sources, Stage.AOT)
-    runner = LoweringRunner(run.recorder, run.attribution, run.origins, tracing)
+    runner = LoweringRunner(run.recorder, run.attribution, run.origins, tracing, run.borders.enter_backward)
     snapshot = Snapshot(target)
     with torch.no_grad() if inference_only(target) else contextlib.nullcontext():
         error = run.execute(runner)

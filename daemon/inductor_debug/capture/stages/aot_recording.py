@@ -37,7 +37,7 @@ class LoweringRunner:
     """Lowers the graphs that a backend is given, runs them as they are, and records what they were lowered to.
 
     A graph that cannot be lowered is recorded as Dynamo captured it. `lowered` holds all of them, in order. `tracing`
-    is around each trace.
+    is around each trace, and `backward_begins` is told of what graph a backward pass is recorded next.
     """
 
     def __init__(
@@ -46,8 +46,10 @@ class LoweringRunner:
         attribution: NodeAttribution,
         origins: OriginTable,
         tracing: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
+        backward_begins: Callable[[GraphModule], None] = lambda _: None,
     ) -> None:
         self._tracing = tracing
+        self._backward_begins = backward_begins
         self.lowered: list[LoweredGraphs] = []
         self._recorder = recorder
         self._attribution = attribution
@@ -123,6 +125,7 @@ class LoweringRunner:
                     # What comes in has the shape and dtype of what went out, and so whatever is wrong with that.
                     self._fallback.alias(node.meta.get("val"), outputs[output])
             self._attribution.callers = callers
+            self._backward_begins(lowered.source)
             self._witness(lowered.backward, _autograd_names(lowered.forward))
         self._called.clear()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from types import CodeType
 from typing import Any, Protocol
 
@@ -34,12 +35,14 @@ from inductor_debug.capture.dynamo.dynamo_breaks import (
     RawBreak,
     RawLimit,
     break_of_error,
+    compiled_function,
     listen,
     stack_of_error,
     stack_of_summaries,
     suspended_while_compiling,
 )
 from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions, last_stack, stack_of_translator
+from inductor_debug.capture.dynamo.graph_borders import GraphBorders
 from inductor_debug.capture.dynamo.graph_breaks import BreakCollector, frames_of
 from inductor_debug.capture.dynamo.repeats.repeated_calls import RepeatedCalls, RepeatedError
 from inductor_debug.capture.dynamo.side_effects import changes_what_was_there
@@ -109,6 +112,7 @@ class DynamoRun:
         self.module_names = ModulePath(target.module).names
         self.attribution = NodeAttribution(sources, self.module_names, self._stack)
         self.recorder = CompiledRecorder(self.attribution, self.origins)
+        self.borders = GraphBorders(self.recorder.recording.ops, self.recorder.nodes, _call.__code__)
         self.call = 0
         self.leaves_changes = False
         self._repeated: RepeatedCalls | None = None
@@ -186,11 +190,13 @@ class DynamoRun:
 
     def _on_break(self, raw: RawBreak) -> None:
         self._trace_all()
-        self.breaks.add(raw)
+        finding = self.breaks.add(raw)
+        self.borders.breaks(raw.function, finding, self._compilations.count, gives_up=raw.gives_up)
 
     def _on_limit(self, raw: RawLimit) -> None:
         self._trace_all()
-        self.breaks.add_limit(raw)
+        finding = self.breaks.add_limit(raw)
+        self.borders.breaks(raw.compiled, finding, self._compilations.count, gives_up=True)
 
     @contextlib.contextmanager
     def _written_nowhere(self) -> Iterator[None]:
@@ -220,26 +226,30 @@ class DynamoRun:
             self.leaves_changes = self.leaves_changes or changes_what_was_there()
             if arguments is not None:
                 raise WholeTarget(graph_module, arguments)
-            return runner.compiled(graph_module, self._callers)
+            self.borders.compiled(graph_module, compiled_function(), self._compilations.count)
+            return runner.compiled(graph_module, partial(self._entered, graph_module))
 
         return backend
 
     def _stack(self, frame: Any) -> tuple[Frame, ...]:
         return self.sources.stack(frame, _call.__code__)
 
-    def _callers(self, frame: Any) -> tuple[Frame, ...]:
-        """The user's frames above the function whose graph runs: those that Dynamo did not inline."""
+    def _entered(self, graph_module: GraphModule, frame: Any) -> tuple[Frame, ...]:
+        """The user's frames above the function whose graph begins to run: those that Dynamo did not inline."""
+        self.borders.enter(graph_module, frame)
         return self._stack(frame)[1:]
 
     def outcome(self, error: BaseException | None, more_notes: Sequence[str] = ()) -> StageOutcome:
         """What a stage hands back that recorded the whole run; `error` is what `execute` returned."""
         ending = self.explain(error)
+        recording = self.recorder.recording
+        recording.parts, recording.borders = self.borders.parts(self.breaks.findings)
         report = StageReport(
             stage=self.stage,
             state=StageState.DONE if error is None else StageState.FAILED,
             seconds=0.0,
             graphs=len(self.captured),
-            ops=len(self.recorder.recording.ops),
+            ops=len(recording.ops),
             graph_breaks=self.breaks.count,
             notes=[*ending.notes, *more_notes],
             shortfall=ending.shortfall,
@@ -247,7 +257,7 @@ class DynamoRun:
         )
         unfinished = frozenset() if error is None else places_of(frames_of_error(error, self.sources))
         return StageOutcome(
-            self.recorder.recording,
+            recording,
             report,
             ending.findings,
             ending.retry_real,

@@ -7,6 +7,7 @@ way is tried by itself, and then those that gain together.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 import torch
 from inductor_debug_schema import (
@@ -29,7 +30,8 @@ from inductor_debug.accelerators.profile import Profile, chosen_name
 from inductor_debug.capture.inference.finding_filter import inputs_told
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.suggestions.changed_runs import AS_IT_IS, RunSettings, repeated_blocks
-from inductor_debug.capture.suggestions.tried_runs import RunTrial, TriedRuns
+from inductor_debug.capture.suggestions.removed_breaks import groups_of, removed_breaks
+from inductor_debug.capture.suggestions.tried_runs import RunTrial, TrialRun, TriedRuns
 from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_task import OpenFile, on_targets
 from inductor_debug.rules.costing.bounds import knows_speed
@@ -42,6 +44,8 @@ _TIGHT = 0.7
 _HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 """What products are computed in instead of float32, the safer first."""
 _NO_SPEED = "It is not known how fast this accelerator is: choose one that has a speed, a GPU for example."
+_MOST_BREAKS = 12
+"""So many graph breaks are tried one by one; the others only together."""
 _PRECISION = frozenset({RunWay.AUTOCAST, RunWay.CONVERTED, RunWay.TF32})
 """Of these at most one is chosen."""
 
@@ -58,18 +62,19 @@ def _suggest(opened: OpenFile, candidate: Candidate, least_gain: float) -> list[
     target = trials.target()
     opened.emit(Progressed(f"running {candidate.name} as it is"))
     trials.run_beside([AS_IT_IS, *_likely(opened.profile)])
-    recording, figures = trials.recording(AS_IT_IS), trials.figures(RunTrial(()))
+    made, figures = trials.made(AS_IT_IS), trials.figures(RunTrial(()))
     before, problem, tried = None, "", []
-    if isinstance(recording, str) or isinstance(figures, str):
-        recording, problem = Recording(), str(recording)
+    if isinstance(made, str) or isinstance(figures, str):
+        made, problem = TrialRun(Recording(), []), str(made)
     elif not knows_speed(opened.profile):
         problem = _NO_SPEED
     else:
-        before, found = figures, _Tried(trials, figures, least_gain)
-        single = list(_single_trials(opened, target, recording, figures))
+        before, found = figures, _Tried(trials, figures, least_gain, made.breaks)
+        single = list(_single_trials(opened, target, made.recording, figures))
         trials.run_beside(trial.settings for trial in single)
         for trial in single:
             found.take(trial)
+        found.without_breaks(made)
         found.together()
         tried = found.rows()
     profile = opened.profile
@@ -82,8 +87,8 @@ def _suggest(opened: OpenFile, candidate: Candidate, least_gain: float) -> list[
         title=profile.title,
         device_type=profile.gpu.platform.device_type if profile.gpu is not None else "",
         device_bytes=profile.memory_bytes,
-        training=_has_backward(recording),
-        inputs=inputs_told(target, trials.larger),
+        training=_has_backward(made.recording),
+        inputs=inputs_told(target),
         before=before,
         tried=tried,
         problem=problem,
@@ -125,8 +130,8 @@ def _single_trials(
 class _Tried:
     """What has been tried of a target, and what that gained."""
 
-    def __init__(self, trials: TriedRuns, before: RunFigures, least_gain: float) -> None:
-        self._trials, self._before = trials, before
+    def __init__(self, trials: TriedRuns, before: RunFigures, least_gain: float, breaks: list[Finding]) -> None:
+        self._trials, self._before, self._breaks = trials, before, breaks
         self._device_bytes = trials.opened.profile.memory_bytes
         self._kept = 1 - least_gain
         self._found: list[tuple[RunTrial, RunFigures | str]] = []
@@ -137,6 +142,16 @@ class _Tried:
         figures = self._trials.figures(trial)
         self._found.append((trial, figures))
         return figures
+
+    def without_breaks(self, made: TrialRun) -> None:
+        """Tries the run without any of its graph breaks and, where that gains, without each of them."""
+        groups = groups_of(made.breaks, made.recording)
+        if not groups:
+            return
+        figures = self.take(RunTrial((RunWay.JOINED,), joined=frozenset(chain.from_iterable(groups))))
+        if len(groups) > 1 and self._gains(figures, self._before):
+            for places in groups[:_MOST_BREAKS]:
+                self.take(RunTrial((RunWay.JOINED,), joined=frozenset(places)))
 
     def together(self) -> None:
         """Adds to the way that gains most the others that gain more on top of it, one after the other."""
@@ -179,6 +194,7 @@ class _Tried:
             dtype=str(dtype).rpartition(".")[2] if dtype is not None else "",
             modules=list(trial.settings.recompute),
             padded=[OddSize(size, wanted) for size, wanted in trial.settings.padded],
+            breaks=removed_breaks(self._breaks, trial.joined, self._trials.opened.sources),
         )
 
     def _gains(self, figures: RunFigures | str, before: RunFigures) -> bool:

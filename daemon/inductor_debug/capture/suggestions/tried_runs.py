@@ -31,17 +31,19 @@ from inductor_debug.capture.expressions.host_tensors import made_on_host
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.gpu_kernels.absent_gpu import attention_on
 from inductor_debug.capture.inference.finding_filter import has_free_sizes, with_fixed_sizes
+from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
-from inductor_debug.capture.sizes.sizing import Sizing, inferred_sizing, sizing_of
+from inductor_debug.capture.sizes.larger_sizes import with_larger_sizes
+from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
 from inductor_debug.capture.stages.aot import run_aot
 from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.capture.suggestions.changed_runs import AS_IT_IS, RunSettings
-from inductor_debug.capture.suggestions.larger_inputs import larger_sizes
 from inductor_debug.capture.targets.candidates import Candidate
 from inductor_debug.capture.targets.file_task import OpenFile
 from inductor_debug.capture.tensors.rounded_products import products_rounded_in
 from inductor_debug.rules.costing.bounds import bounds_of
 from inductor_debug.rules.judge import judge
+from inductor_debug.rules.recording.graph_parts import joined
 from inductor_debug.rules.recording.liveness import on_device, peak_of
 from inductor_debug.rules.recording.ops import Product, Recording
 from inductor_debug.rules.registry import constraints
@@ -53,12 +55,16 @@ _COPYING = ("channels-last", "matrix-padding")
 
 @dataclass(frozen=True, slots=True)
 class RunTrial:
-    """Ways that are tried together: how the target is run, and what is otherwise of its bound."""
+    """Ways that are tried together: how the target is run, and what is otherwise of its bound.
+
+    `joined` are the places of graph breaks without which it is counted.
+    """
 
     ways: tuple[RunWay, ...]
     settings: RunSettings = AS_IT_IS
     rounded: bool = False
     graphs: bool = False
+    joined: frozenset[Location] = frozenset()
 
     def __add__(self, other: RunTrial) -> RunTrial:
         ours, theirs = self.settings, other.settings
@@ -69,7 +75,21 @@ class RunTrial:
             recompute=ours.recompute or theirs.recompute,
             padded=ours.padded or theirs.padded,
         )
-        return RunTrial((*self.ways, *other.ways), settings, self.rounded or other.rounded, self.graphs or other.graphs)
+        return RunTrial(
+            tuple(dict.fromkeys((*self.ways, *other.ways))),
+            settings,
+            self.rounded or other.rounded,
+            self.graphs or other.graphs,
+            self.joined | other.joined,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRun:
+    """What ran, and what is told of the graph breaks that it has."""
+
+    recording: Recording
+    breaks: list[Finding]
 
 
 @dataclass
@@ -79,11 +99,10 @@ class TriedRuns:
     opened: OpenFile
     candidate: Candidate
     findings: list[Finding] = field(default_factory=list)
-    _runs: dict[RunSettings, Recording | str] = field(default_factory=dict)
-    larger: dict[str, int] = field(default_factory=dict)
-    """Sizes of ours that it is run with in place of inferred ones, once a target was made."""
+    _runs: dict[RunSettings, TrialRun | str] = field(default_factory=dict)
     _sizing: Sizing | None = None
-    _asked: dict[str, int] = field(default_factory=dict)
+    _larger: dict[str, int] = field(default_factory=dict)
+    _given: dict[str, int] = field(default_factory=dict)
 
     def target(self) -> BuiltTarget:
         """The target, built anew, with numbers for all sizes.
@@ -92,31 +111,28 @@ class TriedRuns:
             BuildError: user code raised.
         """
         built = self.opened.fake(self.candidate)
-        target = with_fixed_sizes(built) if has_free_sizes(built) else built
         if self._sizing is None:
-            self._sizing = self._learned(built, target)
-        return replace(self._sizing.resized(target, {**self.larger, **self._asked}), given=self._asked)
+            made = self._first(built)
+            self._larger, self._given = made.larger, made.given
+            return made
+        return self._sized(with_fixed_sizes(built) if has_free_sizes(built) else built)
 
-    def _learned(self, built: BuiltTarget, target: BuiltTarget) -> Sizing:
-        """Learns which sizes it is run with: those that were asked for, else larger ones than were inferred.
+    def _sized(self, target: BuiltTarget) -> BuiltTarget:
+        """The target, built anew, with the sizes of the first one."""
+        assert self._sizing is not None
+        return self._sizing.sized(target, self._larger, self._given)
 
-        Args:
-            built: the target with symbols for sizes that are ours.
-            target: the same with numbers.
-        """
-        asked = {size.name: size.value for size in self.opened.request.sizes if size.target in ("", target.name)}
-        if asked:
-            sizing = sizing_of(target, self.opened.sources, lambda: self._around(target))
-            self._asked = sizing.known(asked)
-            self.opened.emit(sizing.seen(target.name, self._asked))
-            return sizing
-        sizing = inferred_sizing(built)
-        self.larger = larger_sizes(target, sizing, self._runs_eagerly)
-        return sizing
-
-    def _runs_eagerly(self, target: BuiltTarget) -> bool:
-        with self._around(target):
-            return run_preview(target, self.opened.sources).report.state is StageState.DONE
+    def _first(self, built: BuiltTarget) -> BuiltTarget:
+        """The first one: learns which sizes it is run with, those that were asked for, else larger ones than usual."""
+        asked = {size.name: size.value for size in self.opened.request.sizes if size.target in ("", built.name)}
+        if not asked:
+            made, self._sizing = with_larger_sizes(built, self.opened.sources, self._around)
+            return made
+        target = with_fixed_sizes(built) if has_free_sizes(built) else built
+        self._sizing = sizing_of(target, self.opened.sources, lambda: self._around(target))
+        made = self._sizing.resized(target, asked)
+        self.opened.emit(self._sizing.seen(target.name, made.given))
+        return made
 
     def run_beside(self, wanted: Iterable[RunSettings]) -> None:
         """Runs what will be asked for, as many ways at a time as there are processors."""
@@ -127,7 +143,7 @@ class TriedRuns:
             if not isinstance(made, Died):
                 self._runs[settings] = made
 
-    def recording(self, settings: RunSettings) -> Recording | str:
+    def made(self, settings: RunSettings) -> TrialRun | str:
         """What runs under some settings, or why that does not run."""
         if settings not in self._runs:
             self._runs[settings] = self._run(settings)
@@ -144,10 +160,11 @@ class TriedRuns:
         return tuple((size, fitting) for size, fitting in known if isinstance(size, int) and fitting is not None)
 
     def _recorded(self, trial: RunTrial) -> Recording | str:
-        recording = self.recording(trial.settings)
-        if isinstance(recording, str) or not trial.rounded:
-            return recording
-        return replace(recording, tf32=frozenset(Product))
+        made = self.made(trial.settings)
+        if isinstance(made, str):
+            return made
+        recording = joined(made.recording, trial.joined) if trial.joined else made.recording
+        return replace(recording, tf32=frozenset(Product)) if trial.rounded else recording
 
     def figures(self, trial: RunTrial) -> RunFigures | str:
         """What a run needs so, or why there is none."""
@@ -164,18 +181,29 @@ class TriedRuns:
             peak_bytes=peak_of(recording, measure).bytes,
         )
 
-    def _run(self, settings: RunSettings) -> Recording | str:
-        target = settings.applied(self.target())
+    def _run(self, settings: RunSettings) -> TrialRun | str:
         try:
-            with self._around(target), settings.around():
-                outcome = run_aot(target, self.opened.sources, partial(attention_on, self.opened.profile))
+            outcome = self._outcome(self.target(), settings)
         except Exception as error:
             return describe(error)
         if outcome.report.state is not StageState.DONE:
             return self._why_not(settings) or next(iter(outcome.report.notes), "it did not come to its end")
         outcome.recording.tf32 |= products_rounded_in(self.opened.request.text)
         outcome.recording.on_host = made_on_host(outcome.recording, self.opened.sources)
-        return outcome.recording
+        return TrialRun(outcome.recording, [found for found in outcome.findings if found.rule == "graph-break"])
+
+    def _outcome(self, target: BuiltTarget, settings: RunSettings) -> StageOutcome:
+        """What comes of a run under some settings: with values, where the code looks at them."""
+        applied = settings.applied(target)
+        with self._around(applied), settings.around():
+            outcome = run_aot(applied, self.opened.sources, partial(attention_on, self.opened.profile))
+        if not outcome.retry_real or target.fake_mode is None:
+            return outcome
+        valued = self.opened.builder.with_values(self.candidate, self.opened.loaded, target)
+        if isinstance(valued, str):
+            outcome.report.notes.insert(0, valued)
+            return outcome
+        return self._outcome(self._sized(valued), settings)
 
     def _why_not(self, settings: RunSettings) -> str | None:
         """What an eager run says of a target that cannot be captured, which knows operands and sizes."""

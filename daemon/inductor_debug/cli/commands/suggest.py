@@ -15,8 +15,9 @@ from inductor_debug.report.text.suggestions_text import suggestions_text
 
 DESCRIPTION = """\
 Runs a model as it is and in other ways, without weights and without the accelerator: autocast, a smaller dtype, TF32,
-channels-last, CUDA graphs, activation checkpointing, and those together that gain together. Each is offered with what
-the run needs at least before and after; without a gain that was computed there is no suggestion.
+channels-last, CUDA graphs, activation checkpointing, graph breaks taken out, and those together that gain together.
+Each is offered with what the run needs at least before and after; without a gain that was computed there is no
+suggestion.
 """
 EPILOG = """\
 examples:

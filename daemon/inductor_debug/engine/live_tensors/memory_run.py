@@ -40,6 +40,7 @@ def memory_of(target: str, path: str, timeline: TensorTimeline, text_of: Callabl
         kinds=_kinds(timeline, owners, ends),
         held=sorted(held, key=lambda row: -row.bytes),
         symbols=timeline.symbols,
+        inputs=timeline.inputs,
         places=places.all,
         operation_places=places.of_operations,
         pieces=[

@@ -1,4 +1,7 @@
-"""Orders whose answers are drawn: the memory over a run, and what its expressions cost at least."""
+"""Orders whose answers are drawn: the memory over a run, and what its expressions cost at least.
+
+Where nobody said how large the inputs are, all of them are about the same sizes, those that `suggest` tries.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from inductor_debug_schema.answers.memory_document import MemoryDocument
 from inductor_debug.engine.live_tensors.memory_run import memory_of
 from inductor_debug.engine.orders.orders import Order, Performed
 
-MEMORY = Order(stages=(Stage.PREVIEW,), trace_tensors=True)
+MEMORY = Order(stages=(Stage.PREVIEW,), trace_tensors=True, larger_sizes=True)
 """What is alive while each operation runs."""
-KERNELS = Order(stages=(Stage.INDUCTOR,), keep_graphs=True, keep_costs=True)
+KERNELS = Order(stages=(Stage.INDUCTOR,), keep_costs=True, larger_sizes=True)
 """The kernels that the run and its backward pass become, with what each costs."""
-COSTS = Order(stages=(Stage.AOT,), keep_costs=True)
+COSTS = Order(stages=(Stage.AOT,), keep_costs=True, larger_sizes=True)
 """What the run and its backward pass cost."""
 
 

@@ -44,6 +44,7 @@ class Order:
     keep_trace: bool = False
     trace_tensors: bool = False
     seek_sizes: bool = False
+    larger_sizes: bool = False
     export_formats: bool = False
     timeout: float | None = None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from inductor_debug_schema import RunFigures, SuggestionsDocument, TriedWay
 
 from inductor_debug.report.file_names import FileNames
-from inductor_debug.report.html.markup import bullets, command, page, table, text, texts
+from inductor_debug.report.html.markup import Links, bullets, code, command, page, table, text, texts
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.suggestion_words import BOUND, cautions, code_of, fits, gain, not_offered, title_of
 from inductor_debug.rules.amounts import in_bytes, in_seconds
@@ -19,14 +19,15 @@ _COLUMNS = ("", "Change", "Time", "Copies", "Memory", "Crosses the memory's bord
 def suggestions_page(documents: Sequence[SuggestionsDocument], places: FileNames, sources: ShownTexts) -> str:
     """The page of one target, or of several."""
     title = _title(documents[0]) if len(documents) == 1 else "What makes them faster"
-    return page(title, ["\n<hr>\n".join("\n".join(_body(document)) for document in documents)])
+    links = Links(places, sources)
+    return page(title, ["\n<hr>\n".join("\n".join(_body(document, links)) for document in documents)])
 
 
 def _title(document: SuggestionsDocument) -> str:
     return f"What makes {document.target} faster"
 
 
-def _body(document: SuggestionsDocument) -> Iterator[str]:
+def _body(document: SuggestionsDocument, links: Links) -> Iterator[str]:
     on = document.title or document.accelerator or "no accelerator"
     what = "Forward and backward" if document.training else "Forward"
     inputs = f", with inferred inputs, {document.inputs}" if document.inputs else ""
@@ -46,6 +47,8 @@ def _body(document: SuggestionsDocument) -> Iterator[str]:
     for tried in offered:
         yield f"<h2>{text(title_of(tried))}</h2>"
         yield command("\n".join(code_of(document, tried)))
+        if tried.breaks:
+            yield bullets(f"{links.location(each.path, each.range)} {code(each.text)}" for each in tried.breaks)
         yield from (f"<p>{text(caution)}</p>" for caution in cautions(tried))
     vain = [not_offered(tried) for tried in document.tried if not tried.offered]
     if vain:

@@ -15,6 +15,7 @@ from inductor_debug.report.file_names import FileNames
 from inductor_debug.report.memory_words import KINDS_OF_MEMORY
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler
+from inductor_debug.report.text.wrapping import wrapped
 from inductor_debug.rules.amounts import counted, in_bytes
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -40,6 +41,7 @@ class MemoryText:
         self._places = places
         self._sources = sources
         self._paint = styler.paint
+        self._width = styler.width
         self._most_steps = CURVE_STEPS if styler.width is None else max(min(styler.width - len(_CURVE), CURVE_STEPS), 1)
 
     def text(self, document: MemoryDocument) -> str:
@@ -56,9 +58,9 @@ class MemoryText:
         yield f"  at most {in_bytes(document.peak_bytes)} alive, at operation {document.peak + 1}: {printable(at)}"
         parts = [f"{KINDS_OF_MEMORY[kind.kind]} {in_bytes(kind.bytes[document.peak])}" for kind in document.kinds]
         yield f"  there: {', '.join(parts)}"
-        if document.symbols:
-            sizes = ", ".join(f"{name} = {value}" for name, value in document.symbols.items())
-            yield f"  with {printable(sizes)} (made up; set yours with --size)"
+        sizes = ", ".join(f"{name} = {value}" for name, value in document.symbols.items())
+        if document.inputs or sizes:
+            yield from wrapped(f"with {printable(document.inputs or sizes)}", "  ", "  ", self._width)
         totals = [sum(values) for values in zip(*(kind.bytes for kind in document.kinds), strict=True)]
         yield f"{_CURVE}{_bars(curve_of(totals, self._most_steps))}"
         yield ""

@@ -21,9 +21,9 @@ def folded(findings: Sequence[Finding]) -> list[Finding]:
     parts: dict[int, list[Finding]] = {}
     left_out = set()
     for finding in findings:
-        around = [outer for outer in findings if _is_told_with(finding, outer)]
+        around = [outer for outer in findings if is_told_with(finding, outer)]
         if around:
-            outermost = next(outer for outer in around if not any(_is_told_with(outer, other) for other in around))
+            outermost = next(outer for outer in around if not any(is_told_with(outer, other) for other in around))
             parts.setdefault(id(outermost), []).append(finding)
             left_out.add(id(finding))
     return [
@@ -33,7 +33,8 @@ def folded(findings: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def _is_told_with(finding: Finding, outer: Finding) -> bool:
+def is_told_with(finding: Finding, outer: Finding) -> bool:
+    """Whether a break is part of another one that the same edit mends."""
     facts, around = finding.facts, outer.facts
     if not isinstance(facts, GraphBreak) or not isinstance(around, GraphBreak) or finding.path != outer.path:
         return False

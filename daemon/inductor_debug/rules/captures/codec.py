@@ -17,6 +17,7 @@ from inductor_debug.rules.recording.ops import (
     HostRead,
     Op,
     Origin,
+    PartBorder,
     Product,
     Recording,
     SymbolicSize,
@@ -85,7 +86,10 @@ def packed(recording: Recording) -> bytes:
             (one.after, metas.number(one.meta), stacks.number(one.frames), one.module) for one in recording.host_reads
         ]
     )
-    content = (frames.rows, stacks.rows, metas.rows, ops, origins, declarations, *settings, reads)
+    borders = [(one.first, one.second, [_location_row(place) for place in one.causes]) for one in recording.borders]
+    content = (
+        frames.rows, stacks.rows, metas.rows, ops, origins, declarations, *settings, reads, recording.parts, borders,
+    )  # fmt: skip
     data: bytes = msgpack.packb(content, default=_extended, use_bin_type=True, unicode_errors="surrogatepass")
     return data
 
@@ -108,6 +112,7 @@ def unpacked(data: bytes) -> Recording:
 def _read(
     frame_rows: list[Any], stack_rows: list[Any], meta_rows: list[Any], ops: list[Any], origins: list[Any],
     named: dict[str, int], tf32: list[str], on_host: list[int], reads: list[Any] | None,
+    parts: list[int], borders: list[Any],
 ) -> Recording:  # fmt: skip
     frames = [_frame(*row) for row in frame_rows]
     stacks = [tuple(frames[number] for number in row) for row in stack_rows]
@@ -120,6 +125,11 @@ def _read(
         on_host=frozenset(on_host),
         host_reads=reads
         and [HostRead(after, metas[meta], stacks[stack], module) for after, meta, stack, module in reads],
+        parts=tuple(parts),
+        borders=tuple(
+            PartBorder(first, second, frozenset(_location(*place) for place in causes))
+            for first, second, causes in borders
+        ),
     )
 
 
@@ -131,15 +141,20 @@ def _op(index: int, row: list[Any], metas: list[TensorMeta], stacks: list[tuple[
 
 
 def _frame_row(frame: Frame) -> tuple[Any, ...]:
-    place = frame.location.range
-    return (
-        frame.location.path, place.start.line, place.start.character, place.end.line, place.end.character,
-        frame.function, frame.in_project,
-    )  # fmt: skip
+    return (*_location_row(frame.location), frame.function, frame.in_project)
 
 
 def _frame(path: str, line: int, start: int, last: int, end: int, function: str, in_project: bool) -> Frame:
-    return Frame(Location(path, Range(Position(line, start), Position(last, end))), function, in_project)
+    return Frame(_location(path, line, start, last, end), function, in_project)
+
+
+def _location_row(location: Location) -> tuple[Any, ...]:
+    place = location.range
+    return location.path, place.start.line, place.start.character, place.end.line, place.end.character
+
+
+def _location(path: str, line: int, start: int, last: int, end: int) -> Location:
+    return Location(path, Range(Position(line, start), Position(last, end)))
 
 
 def _meta_row(meta: TensorMeta) -> tuple[Any, ...]:

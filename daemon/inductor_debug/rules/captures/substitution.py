@@ -64,6 +64,8 @@ def _changed(recording: Recording, replace: Callable[[SymbolicSize], Size]) -> R
             if recording.host_reads is None
             else [replaced(read, meta=change.meta(read.meta)) for read in recording.host_reads]
         ),
+        parts=recording.parts,
+        borders=recording.borders,
     )
 
 

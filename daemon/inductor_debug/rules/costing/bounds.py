@@ -19,7 +19,7 @@ least where nothing is fused and each op goes from memory to memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inductor_debug_schema import Roof
@@ -108,7 +108,7 @@ def bounds_of(recording: Recording, profile: Profile, measure: Measure) -> RunBo
     if not knows_speed(profile):
         return RunBounds([OpBound(cost, crossing) for cost, crossing in zip(costs, crossings, strict=True)])
     rows = zip(recording.ops, costs, crossings, strict=True)
-    return _run([_op(roofs, *row) for row in rows], roofs)
+    return _run([_op(roofs, *row) for row in rows], roofs, recording.parts)
 
 
 def _op(roofs: _Roofs, op: Op, cost: OpCost, crossing: CrossingBytes) -> OpBound:
@@ -132,22 +132,34 @@ def _longest(times: Mapping[Roof, float]) -> tuple[float, Roof | None]:
     return seconds, roof if seconds else None
 
 
-def _run(bounds: list[OpBound], roofs: _Roofs) -> RunBounds:
+def _run(bounds: list[OpBound], roofs: _Roofs, parts: Sequence[int]) -> RunBounds:
+    by_part: dict[int, list[OpBound]] = {}
+    for part, bound in zip(parts or (0,) * len(bounds), bounds, strict=True):
+        by_part.setdefault(part, []).append(bound)
+    by_roof: dict[Roof, float] = {}
+    kernels = most_kernels = 0
+    for part_bounds in by_part.values():
+        for roof, seconds in _limits_of_part(part_bounds).items():
+            by_roof[roof] = by_roof.get(roof, 0.0) + seconds
+        most = sum(bool(bound.cost.read or bound.cost.written) for bound in part_bounds)
+        kernels += max(sum(bound.product for bound in part_bounds), min(most, 1))
+        most_kernels += most
+    for roof, seconds in roofs.launches(kernels).items():
+        longer = seconds - sum(by_roof.values())  # what launching takes longer than all the rest
+        if longer > 0:
+            by_roof[roof] = longer
+    total = sum(bound.seconds or 0.0 for bound in bounds)
+    unfused = sum(bound.unfused_seconds or 0.0 for bound in bounds)
+    unfused = max([unfused, *roofs.launches(most_kernels).values()])
+    return RunBounds(bounds, sum(by_roof.values()), by_roof, total, unfused)
+
+
+def _limits_of_part(bounds: Sequence[OpBound]) -> dict[Roof, float]:
     products: dict[Roof, float] = {}
     for bound in bounds:
         if bound.product and bound.roof is not None:
             products[bound.roof] = products.get(bound.roof, 0.0) + (bound.seconds or 0.0)
-    by_roof = limits_of(products, sum(bound.moving for bound in bounds))
-    kernels = sum(bound.product for bound in bounds)
-    most_kernels = sum(bool(bound.cost.read or bound.cost.written) for bound in bounds)
-    for roof, seconds in roofs.launches(kernels or min(most_kernels, 1)).items():
-        longer = seconds - sum(by_roof.values())  # what launching takes longer than all the rest
-        if longer > 0:
-            by_roof[roof] = longer
-    parts = sum(bound.seconds or 0.0 for bound in bounds)
-    unfused = sum(bound.unfused_seconds or 0.0 for bound in bounds)
-    unfused = max([unfused, *roofs.launches(most_kernels).values()])
-    return RunBounds(bounds, sum(by_roof.values()), by_roof, parts, unfused)
+    return limits_of(products, sum(bound.moving for bound in bounds))
 
 
 class _Roofs:

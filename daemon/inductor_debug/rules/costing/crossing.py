@@ -15,6 +15,8 @@ What is certain rests on four things:
   written out may become one kernel.
 - A cache may hold what crosses between kernels, so only what exceeds it counts. Where nobody says how large the cache
   is, nothing between kernels counts.
+
+Where a graph breaks, all that one part of a run makes and another needs is certain as well (`border_crossing`).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from inductor_debug.rules.costing.border_crossing import ProductCrossings, between_parts
 from inductor_debug.rules.costing.op_costs import OpCost, reads_in_part
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.liveness import Measure, holdings_of
@@ -99,24 +102,38 @@ def _outside(recording: Recording, costs: Sequence[OpCost], measure: Measure, fo
 def _between_products(
     recording: Recording, costs: Sequence[OpCost], outside: set[int], cache_bytes: int, found: list[CrossingBytes]
 ) -> None:
-    """Adds what crosses between kernels of products."""
+    """Adds what crosses between kernels of products, and between the parts of a run that breaks."""
+    parts = recording.parts or (0,) * len(recording.ops)
     carried: dict[int, _Carried] = {}
     leaving: dict[int, int] = {}
+    seen = ProductCrossings(parts)
     products = 0
     for index, (op, cost) in enumerate(zip(recording.ops, costs, strict=True)):
-        if not operators.computes_product(op.packet):
+        if operators.computes_product(op.packet):
+            entering = _entering(cost, carried)
+            for known, amount in entering:
+                leaving[known.maker] = max(leaving.get(known.maker, 0), amount)
+            beyond = max(sum(amount for _, amount in entering) - cache_bytes, 0)
+            found[index].read += beyond
+            seen.enters(index, min(beyond, sum(each for known, each in entering if parts[known.maker] != parts[index])))
+            for storage, amount in cost.written.items():
+                if storage not in outside:
+                    carried[storage] = _Carried(amount, index, 1 << products)
+            products += 1
+        else:
             _pass_on(op, cost, carried)
-            continue
-        entering = _entering(cost, carried)
-        for known, amount in entering:
-            leaving[known.maker] = max(leaving.get(known.maker, 0), amount)
-        found[index].read += max(sum(amount for _, amount in entering) - cache_bytes, 0)
-        for storage, amount in cost.written.items():
-            if storage not in outside:
-                carried[storage] = _Carried(amount, index, 1 << products)
-        products += 1
+        for storage in cost.written:
+            if storage in carried:
+                seen.makers[parts[index], storage] = carried[storage].maker
     for index, amount in leaving.items():
-        found[index].written += max(amount - cache_bytes, 0)
+        seen.leaving[index] = max(amount - cache_bytes, 0)
+        found[index].written += seen.leaving[index]
+    if recording.parts:
+        read, written = between_parts(recording, costs, outside, cache_bytes, seen)
+        for crossed in read:
+            found[crossed.index].read += crossed.bytes
+        for crossed in written:
+            found[crossed.index].written += crossed.bytes
 
 
 def _pass_on(op: Op, cost: OpCost, carried: dict[int, _Carried]) -> None:

@@ -175,6 +175,18 @@ class Lifetimes:
     storages: dict[int, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class PartBorder:
+    """What keeps the parts number `first` and `second` of a run from being one graph: graph breaks at all of `causes`.
+
+    Without causes it is nothing that an edit at one place would take away.
+    """
+
+    first: int
+    second: int
+    causes: frozenset[Location] = frozenset()
+
+
 @dataclass(slots=True)
 class Recording:
     """All ops of one stage of one target, in the order in which they ran, and where outside values come from.
@@ -185,6 +197,8 @@ class Recording:
     runs it so has those. `tf32` are the products that were allowed to round float32 operands to TF32,
     `on_host` the indexes of ops that make a tensor on the CPU whatever device the model is on, `host_reads` what the
     code copies there, None where nobody knows: only a stage that runs the code as it is written does.
+    `parts` has for each op the number of what it is compiled in, a graph with its backward pass or the op alone, and
+    `borders` say what lies between the parts; both are empty where one graph has everything, or nothing is compiled.
     """
 
     ops: list[Op] = field(default_factory=list)
@@ -195,3 +209,5 @@ class Recording:
     tf32: frozenset[Product] = frozenset()
     on_host: frozenset[int] = frozenset()
     host_reads: list[HostRead] | None = None
+    parts: tuple[int, ...] = ()
+    borders: tuple[PartBorder, ...] = ()

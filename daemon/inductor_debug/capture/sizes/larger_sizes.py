@@ -1,17 +1,24 @@
-"""Sizes at which it is worth asking what makes a model faster, where nobody said any.
+"""Sizes at which it is worth asking what a model costs and what makes it faster, where nobody said any.
 
 Inputs that are inferred are as small as they can be, since they are there to find out what runs. With a batch of two
 and sixteen tokens a GPU does nothing but read weights, and nobody runs a model so. The sizes here are made up as well,
-and are told as that; a size that the model does not take (more tokens than it has positions) is tried smaller.
+and are told as that; a size that the model does not take (more tokens than it has positions) is tried smaller. Costs,
+memory and suggestions are about the same ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 
+from inductor_debug_schema import StageState
+
+from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.capture.inference.finding_filter import has_free_sizes, with_fixed_sizes
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.sizes.resizing import tensor_leaves
-from inductor_debug.capture.sizes.sizing import Sizing
+from inductor_debug.capture.sizes.sizing import Sizing, inferred_sizing
+from inductor_debug.capture.stages.preview import run_preview
 
 _BATCH = 8
 _ROWS = 256
@@ -21,18 +28,30 @@ _SHORT = 128
 """A length from which on it stays as it is."""
 _IMAGE_RANK = 4
 
-Runs = Callable[[BuiltTarget], bool]
-"""Whether a target runs."""
+Around = Callable[[BuiltTarget], AbstractContextManager[None]]
+"""What an eager run of a target needs around it."""
 
 
-def larger_sizes(target: BuiltTarget, sizing: Sizing, runs: Runs) -> dict[str, int]:
-    """Larger sizes that the target runs with; none where there are none.
+def with_larger_sizes(target: BuiltTarget, sources: SourceMap, around: Around) -> tuple[BuiltTarget, Sizing]:
+    """The target with numbers for all sizes, larger ones where they are ours, and what inference says of sizes.
 
     Args:
-        target: with the usual sizes.
-        sizing: the sizes that inference has found to be free.
-        runs: runs one with other sizes.
+        target: as it was built.
+        sources: turns places into frames.
+        around: what is around a run.
     """
+
+    def runs(other: BuiltTarget) -> bool:
+        with around(other):
+            return run_preview(other, sources).report.state is StageState.DONE
+
+    sizing = inferred_sizing(target)
+    numbers = with_fixed_sizes(target) if has_free_sizes(target) else target
+    return sizing.grown(numbers, _larger_sizes(numbers, sizing, runs)), sizing
+
+
+def _larger_sizes(target: BuiltTarget, sizing: Sizing, runs: Callable[[BuiltTarget], bool]) -> dict[str, int]:
+    """Larger sizes that the target runs with; none where there are none."""
     ways = (sizes for sizes in _ways(target, sizing) if sizes)
     return next((sizes for sizes in ways if runs(sizing.resized(target, sizes))), {})
 
