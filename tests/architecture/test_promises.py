@@ -33,6 +33,13 @@ def test_python_has_no_upper_bound_and_the_tried_ones_are_classified() -> None:
     assert named == list(PYTHON)
 
 
+def test_the_system_that_is_promised_is_the_one_that_was_tried() -> None:
+    systems = [entry for entry in PROJECT["classifiers"] if entry.startswith("Operating System")]
+    assert systems == ["Operating System :: POSIX :: Linux"]
+    seen = (ROOT / "docs" / "tried.md").read_text(encoding="utf-8")
+    assert "| macOS, Windows | never;" in seen
+
+
 def test_readme_promises_what_is_tried() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"your torch ({TORCH[0]} to {TORCH[-1]})" in readme
