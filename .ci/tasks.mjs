@@ -231,11 +231,14 @@ const TASKS = {
     await setup();
     return run(PYTHON, ["-m", "mkdocs", "build", ...args]);
   },
-  /** The tests of properties with examples of this run alone, a thousand of each; `npm test` has the same hundred every time. */
+  /**
+   * The tests of properties with examples of this run alone, a thousand of each, where `npm test` has the same hundred every time; and all
+   * cases of the families of which that has some (`tests/breadth.py`).
+   */
   properties: async (args) => {
     await setup();
     const env = { INDUCTOR_DEBUG_PROPERTIES: "search" };
-    return run(PYTHON, ["-m", "pytest", "--numprocesses", "2", "-m", "hypothesis", ...args], { env });
+    return run(PYTHON, ["-m", "pytest", "--numprocesses", "2", "-m", "hypothesis or broad", ...args], { env });
   },
   /** Random edits, reloads and kills through an editor's connection, for `--minutes N`. */
   soak: async (args) => {

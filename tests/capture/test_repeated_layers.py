@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import breadth
 import pytest
 from inductor_debug.accelerators.profile import load_document
 from inductor_debug.capture.dynamo.repeats.copied_calls import CopiedCall
@@ -20,7 +21,7 @@ DIVERSE = {"BertModel": 3, "LlamaModel": 3, "T5Model": 2, "SwinModel": 4, "ResNe
 """An encoder, a decoder with a cache, two towers, windows that move, convolutions; each with how many layers."""
 
 
-@pytest.mark.parametrize("name", DIVERSE)
+@breadth.some("name", DIVERSE, every=2)
 def test_layers_that_are_traced_once_tell_what_a_full_trace_does(tmp_path: Path, name: str) -> None:
     row = _compared(tmp_path, name)
     assert row.problem == ""

@@ -200,7 +200,7 @@ async def test_what_another_program_wrote_into_the_cache_is_not_believed(tmp_pat
 @pytest.mark.torch
 async def test_what_a_limit_has_ended_is_told_again_until_it_may_take_longer(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
-    project.write("helper.py", "WIDTH = 4\nwhile True:\n    pass\n")
+    project.write("helper.py", "import time\nWIDTH = 4\nwhile True:\n    time.sleep(1)\n")
     late, ran = await project.check(timeout=2)
     assert (late.status, ran) == (FileStatus.TIMEOUT, True)
     assert await project.check(timeout=2) == (late, False)
@@ -212,7 +212,7 @@ async def test_what_a_limit_has_ended_is_told_again_until_it_may_take_longer(tmp
 
 
 GREEDY = """\
-import ctypes, torch
+import ctypes, time, torch
 
 class Fine(torch.nn.Module):
     def forward(self, x):
@@ -229,7 +229,7 @@ class Endless(torch.nn.Module):
 
     def forward(self, x):
         while True:
-            pass
+            time.sleep(1)
 
 class Mortal(torch.nn.Module):
     def forward(self, x):

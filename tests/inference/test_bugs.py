@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import breadth
 import pytest
 from forked import in_child
 from inductor_debug.repro.minimiser.attempts import attempt
@@ -18,7 +19,7 @@ from inductor_debug_benchmarks.processes.true_runs import AuthorsCall
 
 pytestmark = pytest.mark.torch
 
-CLASSES = ("CrossAttention", "VariationalAutoencoder", "LeNet", "SentimentGru")
+CLASSES = breadth.some_of(["CrossAttention", "VariationalAutoencoder", "LeNet", "SentimentGru"], every=2)
 BY_EDIT, FRESH = figures.BY_EDIT, figures.FRESH
 """What the benchmark promises."""
 
@@ -66,6 +67,7 @@ def rows_of_children(module: str, name: str, items: list[Any], order: dict[str, 
         yield row
 
 
+@pytest.mark.broad
 def test_a_sample_of_mistakes_is_found_and_sound_classes_are_not_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutant_runs, "rows_by", rows_of_children)
     chosen = [case for case in written_cases(Path(__file__).parent) if case.name in CLASSES]

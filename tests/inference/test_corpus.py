@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import architectures
+import breadth
 import needed
 import pytest
 from forked import in_child
@@ -67,7 +68,7 @@ def kinds(tensors: list[str]) -> list[tuple[str, int]]:
     return [(text.partition("[")[0], text.count(",") + 1) for text in tensors if text != "_"]
 
 
-@pytest.mark.parametrize(("file", "name"), [(file, name) for file, names in SAMPLE.items() for name in names])
+@breadth.some(("file", "name"), [(file, name) for file, names in SAMPLE.items() for name in names], every=2)
 def test_a_class_without_inputs_is_given_the_right_ones(file: str, name: str) -> None:
     path = CORPUS / f"{file}.py"
     stages = STAGES if name in COMPILED else STAGES[:1]

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 from forked import Job, analyze
+from inductor_debug.capture.inference import ways
 from inductor_debug_schema import ExpressionsSeen, FileStatus, Inferred, Severity, Stage, StageFinished, StageState
 
 pytestmark = pytest.mark.torch
@@ -472,7 +473,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("reason", REFUSED)
-def test_what_cannot_be_inferred_is_a_note_and_never_an_error(reason: str, tmp_path: Path) -> None:
+def test_what_cannot_be_inferred_is_a_note_and_never_an_error(
+    reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in ("CONSTRUCTION_SECONDS", "_WITH_VALUES"):
+        monkeypatch.setattr(ways, limit, 1.0)
     body = REFUSED[reason]
     if "forward" not in body:
         body += "\n    def forward(self, x):\n        return x"

@@ -6,8 +6,10 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
+import breadth
 import pytest
 from forked import in_child
+from inductor_debug.capture.inference import ways
 from inductor_debug.capture.session import analyze
 from inductor_debug_schema import (
     Event,
@@ -352,7 +354,7 @@ def test_a_model_without_a_mistake_is_left_alone(
     assert findings(told(tmp_path, model, hints(before))) == []
 
 
-@pytest.mark.parametrize("what", BUGS)
+@breadth.some("what", BUGS, every=3)
 def test_a_mistake_is_found_when_it_is_typed(
     what: str, tmp_path: Path, told_before: Callable[[str], list[Event]]
 ) -> None:
@@ -1083,14 +1085,17 @@ class SharedDropout(nn.Module):
     assert not findings(told(tmp_path, text))
 
 
-def test_a_constructor_that_sets_elements_one_by_one_is_run_with_real_tensors(tmp_path: Path) -> None:
+def test_a_constructor_that_sets_elements_one_by_one_is_run_with_real_tensors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ways, "CONSTRUCTION_SECONDS", 0.5)  # less than it takes without values
     text = """
 import math
 import torch
 from torch import nn
 
 class Positions(nn.Module):
-    def __init__(self, width: int = 512, longest: int = 200):
+    def __init__(self, width: int = 512, longest: int = 16):
         super().__init__()
         table = torch.zeros(longest, width)
         for position in range(longest):
@@ -1103,6 +1108,7 @@ class Positions(nn.Module):
 """
     job = told(tmp_path, text)
     assert not findings(job)
+    assert inferred(job).reason == "", "it was built"
 
 
 def test_a_function_of_autograd_in_the_style_that_torch_no_longer_runs_is_told_where_it_is_called(

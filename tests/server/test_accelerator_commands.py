@@ -17,7 +17,7 @@ from tests.accelerators.packages import HEAD, TEMPLATE, environment_with, instal
 
 pytestmark = pytest.mark.torch
 
-LINES = 200
+LINES = 150
 MODEL = """\
 import torch
 from torch import nn

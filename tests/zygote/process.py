@@ -48,7 +48,8 @@ Request = dict[str, Any]
 def settled(environment: dict[str, str]) -> dict[str, str]:
     """The variables that must be the same here and there; strings are hashed here as fork servers have them."""
     read = {name: value for name, value in environment.items() if name.startswith((*READ_AT_START, *PLACES))}
-    read.pop("PYTHONPATH", None)
+    for name in ("PYTHONPATH", "PYTHON"):  # which is added below, and which is the action's, not Python's
+        read.pop(name, None)
     return {**read, "PYTHONHASHSEED": "0"}
 
 
