@@ -14,6 +14,7 @@ from inductor_debug.report.text.text import TextReport
 from inductor_debug_schema import (
     CostBound,
     FileStatus,
+    Inferred,
     Related,
     Roof,
     RunCost,
@@ -296,3 +297,8 @@ def test_of_one_file_for_a_card_is_told_what_each_target_takes_there_at_least(mo
     assert "`inductor-debug analyze --type cost`" in end(file)
     assert "at least" not in end(file, checked(model.with_name("other.py")))
     assert "at least" not in end(checked(model, explicit=True))
+    inferred = dataclasses.replace(file.report.targets[0], inferred=Inferred("idx i64[b, t]"))
+    guessed = checked(model, targets=[inferred], explicit=True)
+    assert f"GPT, forward pass with small inferred inputs: at least 2 ms on rtx-4090 (memory 75%), {needs}" in end(
+        guessed
+    )

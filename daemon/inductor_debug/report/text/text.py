@@ -257,8 +257,10 @@ def _costs(result: CheckResult) -> Iterator[str]:
         share = cost.by_roof.get(roof, 0.0) / cost.total.seconds
         passes = {True: ", forward and backward", False: ", forward pass", None: ""}[cost.backward]
         without = " without what a backward pass keeps" if cost.backward is False else ""
+        small = target.inferred is not None and not any(size.given for size in target.sizes)
+        inputs = " with small inferred inputs" if small else ""
         yield (
-            f"{target.name}{passes}: at least {in_seconds(cost.total.seconds)} on {cost.accelerator} ({roof} "
+            f"{target.name}{passes}{inputs}: at least {in_seconds(cost.total.seconds)} on {cost.accelerator} ({roof} "
             f"{share:.0%}), {in_bytes(cost.peak_bytes)} of memory{without}"
         )
 
