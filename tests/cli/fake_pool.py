@@ -60,7 +60,7 @@ class FakePool:
     torch_version: str | None = "2.13.0"
     python_version: str | None = "3.11.2"
 
-    def __init__(self, *, interpreter: str, project_root: str, log_path: Path) -> None:
+    def __init__(self, *, interpreter: str, project_root: str, log_path: Path, one_job: bool = False) -> None:
         self.interpreters.append(interpreter)
 
     async def start(self) -> None:

@@ -1,4 +1,4 @@
-"""A rehearsal leaves the process as it was, and makes way for the job."""
+"""A rehearsal leaves the process as it was, and makes way for the job; where it would serve no other there is none."""
 
 from __future__ import annotations
 
@@ -53,3 +53,20 @@ def test_a_rehearsal_leaves_no_trace_and_stops_when_the_job_arrives() -> None:
     whole, cut_short = told["looks"]
     assert whole == 9, "Loaded, two stages begun, ended and explained, what did not run, Finished"
     assert cut_short == 2
+
+
+ONE_JOB = """
+from inductor_debug.engine.pool.launch import WorkerEntry
+from inductor_debug.worker import warm_up
+from inductor_debug.worker.job import resolve
+
+rehearsed = []
+warm_up.analyze_and_forget = lambda *model: rehearsed.append(model)
+entries = WorkerEntry().for_one_job(), WorkerEntry()
+print([(bool(resolve(entry.warm_up)()["torch"]), len(rehearsed), bool(entry.rehearsal)) for entry in entries])
+"""
+
+
+def test_nothing_is_rehearsed_where_one_job_is_all_that_comes() -> None:
+    result = subprocess.run([sys.executable, "-c", ONE_JOB], capture_output=True, text=True)
+    assert result.stdout.strip() == "[(True, 0, False), (True, 2, True)]", result.stderr

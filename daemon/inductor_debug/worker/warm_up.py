@@ -41,6 +41,14 @@ def warm_up() -> dict[str, Any]:
 
     Ends the process with a message for the user when there is no usable torch.
     """
+    greeting = load()
+    for model in (BROAD, SMALL):
+        analyze_and_forget(model, (Stage.PREVIEW, Stage.MOCK))
+    return greeting
+
+
+def load() -> dict[str, Any]:
+    """The same without a rehearsal, which costs more than it saves where one job is all that comes."""
     _prepare_process()
     try:
         import torch
@@ -57,8 +65,6 @@ def warm_up() -> dict[str, Any]:
     importlib.import_module("inductor_debug.capture.session")
     importlib.import_module("inductor_debug.capture.runtime.memoised").listen()
     importlib.import_module("inductor_debug.capture.dynamo.guard_timing").leave_out()
-    for model in (BROAD, SMALL):
-        analyze_and_forget(model, (Stage.PREVIEW, Stage.MOCK))
     return {"python": platform.python_version(), "torch": str(torch.__version__)}
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 
 from inductor_debug_schema import DiffOptions, FileStatus, Severity
@@ -159,8 +160,7 @@ class _Check:
 
     def _analyse(self, candidates: list[FolderFile], on_file: Callable[[CheckedFile], None]) -> Tool:
         arguments = self._arguments
-        pool, keeps = supervisor.WorkerPool, self._keeps_graphs()
-        cached = not arguments.no_cache
+        keeps, cached = self._keeps_graphs(), not arguments.no_cache
         named = [candidate.path for candidate in candidates]
         place = cluster_of(arguments, self._settings_for, named)
         fixing = asked_for(arguments)
@@ -168,6 +168,7 @@ class _Check:
         if place is not None:
             _require_possible(arguments, keeps)
         jobs = jobs_of(arguments)
+        pool = partial(supervisor.WorkerPool, one_job=len(candidates) == 1 and fixing is None)
         plan = BatchPlan(candidates, self._settings_for, jobs, pool, keeps, fixing, cached, place, beside)
         progress = console.Progress(len(candidates), enabled=not self._arguments.quiet)
         return run_files(plan, progress, on_file)

@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,10 @@ class WorkerEntry:
     rehearsal: str = "inductor_debug.worker.warm_up:rehearse"
     script: Path = Path(inductor_debug.__file__).parent / "worker" / "bootstrap.py"
     extra_path: tuple[str, ...] = ()
+
+    def for_one_job(self) -> WorkerEntry:
+        """The same where one job is all that comes, so that nothing is rehearsed for others."""
+        return replace(self, warm_up="inductor_debug.worker.warm_up:load", rehearsal="")
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class WorkerPool:
     """Workers for one (interpreter, project root). Use it from one event loop.
 
     `fork=False` uses spare processes instead of a fork server; None uses what the system offers. `entry` says what
-    workers run; tests replace it.
+    workers run; tests replace it. With `one_job` nothing is done ahead for jobs after the first.
     """
 
     def __init__(
@@ -47,8 +47,10 @@ class WorkerPool:
         environment: dict[str, str] | None = None,
         fork: bool | None = None,
         entry: WorkerEntry | None = None,
+        one_job: bool = False,
     ) -> None:
-        launch = Launch(interpreter, project_root, dict(environment or {}), entry or WorkerEntry())
+        entry = entry or WorkerEntry()
+        launch = Launch(interpreter, project_root, dict(environment or {}), entry.for_one_job() if one_job else entry)
         log = ProjectLog(log_path)
         can_fork = hasattr(os, "fork") if fork is None else fork
         self._source: WorkerSource = ForkSource(launch, log) if can_fork else SpareSource(launch, log)
