@@ -17,6 +17,8 @@ from inductor_debug_schema import Stage, StageState
 
 from inductor_debug_benchmarks.processes.bare_runs import Work, answer
 
+CARD = "h100"
+
 
 def bare_seconds(target: Any) -> float:
     """Seconds that `torch.compile` of a built target takes up to the code of its kernels, forward and backward."""
@@ -73,17 +75,20 @@ def _generate(graph_module: Any, inputs: Sequence[Any], options: dict[str, Any])
         graph.codegen()
 
 
-def stage_seconds(target: Any, sources: Any) -> float:
-    """Seconds that the stage takes, with its document.
+def stage_seconds(target: Any, sources: Any, card: str = "") -> float:
+    """Seconds that the stage takes, with its document: for this processor, or for a card that is not there.
 
     Raises:
         RuntimeError: the stage did not carry.
     """
+    from inductor_debug.accelerators.profile import load_document, read_profile
+    from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of
     from inductor_debug.capture.inductor.inductor_stage import run_inductor
     from inductor_debug.capture.node_facts.record import OpFacts
 
+    gpu = absent_gpu_of(read_profile(load_document(card))) if card else None
     started = time.perf_counter()
-    outcome = run_inductor(target, sources)
+    outcome = run_inductor(target, sources, gpu, texts=True)
     assert outcome.graphs is not None
     outcome.graphs(OpFacts())
     if outcome.report.state is not StageState.DONE:
@@ -92,10 +97,14 @@ def stage_seconds(target: Any, sources: Any) -> float:
 
 
 def prepare(target: Any, sources: Any) -> Work:
-    """`bare` and `stage`."""
+    """`bare`, `stage`, and `card`: the stage for a card."""
     bare_seconds(target)  # Inductor traces its patterns once in a process.
     gc.enable()
-    return {"bare": lambda: bare_seconds(target), "stage": lambda: stage_seconds(target, sources)}
+    return {
+        "bare": lambda: bare_seconds(target),
+        "stage": lambda: stage_seconds(target, sources),
+        "card": lambda: stage_seconds(target, sources, CARD),
+    }
 
 
 if __name__ == "__main__":
