@@ -13,7 +13,7 @@ from inductor_debug.capture.inference.guessing.input_candidates import plan_for
 from inductor_debug.capture.inference.search.dynamic_dims import Found
 from inductor_debug.capture.inference.search.input_search import search
 from inductor_debug.capture.inference.search.trial import Trials
-from inductor_debug.capture.inference.specs.rendering import signature_of
+from inductor_debug.capture.inference.specs.rendering import inputs_of, signature_of
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -546,6 +546,27 @@ def test_dtypes_are_those_that_torch_takes_where_there_are_values(kind: type[nn.
         found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=40)
     assert isinstance(found, Found), found
     assert signature_of(found.guess, {}) == call
+
+
+class Visible(nn.Module):
+    """Encodes what a mask leaves of each example, as masked autoencoders do."""
+
+    def forward(self, patches: Any, mask: Any) -> Any:
+        batch, _, width = patches.shape
+        seen = patches[~mask].reshape(batch, -1, width)
+        return seen.reshape(batch, seen.shape[1], 2, -1).mean(1)
+
+
+def test_of_what_a_mask_chooses_something_is_left_as_the_rendered_call_says_too() -> None:
+    trials = Trials(Visible)
+    plan = plan_for(trials.subject)
+    found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=80)
+    assert isinstance(found, Found), found
+    patches, mask = eval(inputs_of(found.guess), {"torch": torch})
+    assert patches.shape[:2] == mask.shape
+    assert mask.any(1).all()
+    assert not mask.all(1).any()
+    assert Visible()(patches, mask).shape[0] == len(patches)
 
 
 class TwoInputs(nn.Module):

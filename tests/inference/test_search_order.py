@@ -130,7 +130,7 @@ def test_a_rank_that_torch_asks_for_is_tried_before_other_sizes() -> None:
     trials = Trials(Attending)
     plan = plan_for(trials.subject)
     start = Guess((SpecArgument("memory", TensorSpec(("B", 48))),), (("B", 2),))
-    found = search(trials, lambda: plan, [start], set(), lambda _: False, seconds=60, runs=4)
+    found = search(trials, lambda: plan, [start], set(), lambda _: False, seconds=60, runs=12)
     assert isinstance(found, Found), found
     assert len(found.guess.tensors()[0][1].dims) == 3
 

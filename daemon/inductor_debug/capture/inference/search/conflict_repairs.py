@@ -55,13 +55,6 @@ def _is_better(outcome: TrialOutcome, before: TrialOutcome, met: Collection[_Con
     return outcome.progress == before.progress and _contradiction(outcome) not in {None, *met}
 
 
-def asks_for_a_rank(outcome: TrialOutcome) -> bool:
-    """Whether a run ends at an operand that torch wants to have so many dimensions."""
-    refused = outcome.refused() if outcome.raised.about_rank else None
-    conflict = refused.conflict if refused is not None else None
-    return conflict is not None and conflict.kind in _RANKS and isinstance(conflict.wanted, int)
-
-
 def _contradiction(outcome: TrialOutcome) -> _Contradiction | None:
     """What tells a contradiction from others in the same place; sizes do not."""
     refused = outcome.refused()

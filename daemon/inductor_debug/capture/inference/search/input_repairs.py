@@ -24,7 +24,7 @@ from inductor_debug.capture.inference.search.broadcast_repairs import (
 )
 from inductor_debug.capture.inference.search.conflict_repairs import by_conflict
 from inductor_debug.capture.inference.search.library_repairs import by_library
-from inductor_debug.capture.inference.search.refusal_repairs import by_padding, by_parts, by_refusal
+from inductor_debug.capture.inference.search.refusal_repairs import by_half, by_padding, by_parts, by_refusal
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
@@ -69,6 +69,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
     guess = outcome.guess
     yield from by_refusal(outcome, plan)
+    yield from by_half(outcome)
     yield from by_library(outcome, plan)
     yield from by_operands(outcome)
     yield from by_partner(outcome)
@@ -106,6 +107,8 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from _by_volume(outcome)
     yield from by_one(outcome, plan)
     yield from by_shapes(outcome)
+    if outcome.raised.about_rank and not of_torch:
+        yield from by_conflict(outcome)
     yield from _by_usual_image(guess)
     yield from _by_numbers(outcome)
     # What the user's own module takes is less sure.

@@ -17,7 +17,7 @@ from typing import Any
 from inductor_debug.capture.failures.failed_statement import is_users
 from inductor_debug.capture.inference.guessing.precision import in_precision, precision_of
 from inductor_debug.capture.inference.search.agreeing_dtypes import with_agreeing_dtypes
-from inductor_debug.capture.inference.search.conflict_repairs import asks_for_a_rank, mended
+from inductor_debug.capture.inference.search.conflict_repairs import mended
 from inductor_debug.capture.inference.search.dynamic_dims import Found, settled
 from inductor_debug.capture.inference.search.input_repairs import next_guesses
 from inductor_debug.capture.inference.search.trial import TrialOutcome, Trials
@@ -131,7 +131,7 @@ def search(
         alike = ends[outcome.progress, outcome.raised.kind]
         alike.append(outcome)
         # Whose dimensions are too few is plain: nothing likelier has to be tried before.
-        if len(alike) == (1 if outcome.raised.about_indices or asks_for_a_rank(outcome) else _ENDS_BEFORE_MENDING):
+        if len(alike) == (1 if outcome.raised.about_indices else _ENDS_BEFORE_MENDING):
             begun = time.process_time()
             further = mended(trials, alike[0], lambda guess: _may_be_meant(guess, plan()))
             if further.error is None:

@@ -57,6 +57,7 @@ _WANTS_TENSOR = re.compile(r"object has no attribute|must be Tensor|not Tensor|u
 _NEEDS_GRADIENT = re.compile(r"(does not|doesn't) require grad|element 0 of tensors|requires_grad")
 _BELOW_ZERO = re.compile(r"index -\d+ is out of bounds")
 _INDICES = re.compile(r"too many indices|shape of the mask")
+_NOTHING = re.compile(r"of 0 elements|non-empty|numel\(\) == 0|of size 0\b|zero-size|size zero")
 _RANK = re.compile(
     r"Dimension out of range|too many indices|[1-6]-?D\b|dimensions?|rank|ndim|unflatten|einsum|permute|"
     r"transpose|list index out of range|tuple index out of range|IndexError",
@@ -95,6 +96,11 @@ class Raised:
     def needs_gradient(self) -> bool:
         """Whether the call works only while gradients are recorded."""
         return _NEEDS_GRADIENT.search(self.text) is not None
+
+    @property
+    def about_nothing(self) -> bool:
+        """Whether a tensor had no elements, though it should have some."""
+        return _NOTHING.search(self.text) is not None
 
     @property
     def about_rank(self) -> bool:

@@ -93,6 +93,13 @@ def _measured(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) -> Iter
         yield other.with_spec(name, replace(changed, dims=tuple(dims)))
 
 
+def by_half(outcome: TrialOutcome) -> Iterator[Guess]:
+    """Where a mask has chosen nothing (`x[~mask]`), one that chooses every second."""
+    for name, spec in outcome.guess.tensors() if outcome.raised.about_nothing else ():
+        if spec.dtype == "bool" and not spec.is_halved:
+            yield replaced(outcome.guess, name, spec, replace(spec, filled=2))
+
+
 def by_parts(outcome: TrialOutcome) -> Iterator[Guess]:
     """No more columns than there are parts for them: `for i in range(x.shape[1]): self.parts[i](x[:, i])`."""
     parts, sizes = outcome.raised.parts_there_are or 0, outcome.guess.size_of()

@@ -73,6 +73,10 @@ def _written(spec: Spec, sizes: Mapping[str, int]) -> str:
         numbers = "torch.rand" if spec.filled else "torch.randn"
         if spec.dtype == "float32":
             return f"{numbers}({shape or '()'})"
+        if spec.is_halved:
+            *others, last = spec.shape(sizes)
+            once = f"torch.arange({last}) % 2 == 0"
+            return f"({once}).repeat({', '.join(map(str, others))}, 1)" if others else once
         if spec.dtype == "bool":
             return f"torch.ones(({shape},), dtype=torch.bool)" if shape else "torch.tensor(True)"
         if spec.dtype.startswith(("float", "bfloat", "complex")):

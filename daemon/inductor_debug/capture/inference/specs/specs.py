@@ -33,7 +33,8 @@ class TensorSpec:
     """A tensor; `dtype` has no `torch.` prefix.
 
     Integers are zeros, or `filled`: a number, the name of a size, or the numbers along the last dimension. Floats are
-    of a normal distribution, or between 0 and 1 where they are `filled` with 1.
+    of a normal distribution, or between 0 and 1 where they are `filled` with 1. Truth values are true, or every second
+    one along the last dimension where they are `filled` with 2.
     """
 
     dims: tuple[Dimension, ...]
@@ -43,6 +44,11 @@ class TensorSpec:
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The sizes as numbers."""
         return tuple(dim if isinstance(dim, int) else sizes[dim] for dim in self.dims)
+
+    @property
+    def is_halved(self) -> bool:
+        """Whether every second truth value is false."""
+        return self.dtype == "bool" and self.filled == 2 and len(self.dims) > 0
 
     def value(self, sizes: Mapping[str, int]) -> int | tuple[int, ...]:
         """What whole numbers are, or those along the last dimension."""
@@ -194,6 +200,8 @@ def _tensor(spec: TensorSpec, sizes: Mapping[str, int], free: frozenset[str]) ->
         made = (torch.rand if spec.filled else torch.randn)(shape, dtype=dtype)
     elif dtype is torch.bool:
         made = torch.ones(shape, dtype=dtype)
+        if spec.is_halved:
+            made[..., 1::2] = False
     elif isinstance(value := spec.value(sizes), tuple):
         made = torch.tensor(value, dtype=dtype).repeat(*shape[:-1], 1)
     else:
