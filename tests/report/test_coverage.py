@@ -70,6 +70,11 @@ def test_where_all_was_checked_that_is_all_there_is_to_say(model: Path) -> None:
     assert text_of(result(checked(model, targets=[target("train", 1)]))).splitlines()[-1] == "1 target checked"
 
 
+def test_how_many_were_checked_in_part_is_said_with_the_whole(model: Path) -> None:
+    last = text_of(result(checked(model, targets=[GOOD, NOT, PARTLY, PARTLY]))).splitlines()[-1]
+    assert last.startswith("1 of 4 classes checked, 2 partly; not checked: Transformer")
+
+
 def test_a_file_where_nothing_ran_has_no_findings_to_deny(model: Path) -> None:
     text = text_of(result(checked(model, targets=[NOT], status=FileStatus.NO_TARGET)))
     assert text.splitlines() == [
@@ -87,10 +92,10 @@ def test_of_many_the_first_are_named_with_their_files_and_all_with_verbose(model
     names = [f"N{number}" for number in range(9)]
     targets = [target(name, 2, coverage=Checked.NO, why="why " * 90) for name in names]
     many = result(checked(model, targets=targets), checked(model.with_name("b.py"), targets=[]))
-    last = text_of(many).splitlines()[-1]
-    assert "model.py::N5 (why why" in last
-    assert "N6" not in last
-    assert last.endswith("…), 3 more (all with --verbose)")
+    head, kind, *named, last = text_of(many).splitlines()[-9:]
+    assert (head, kind) == ("0 of 9 classes checked", "  not checked:")
+    assert [line.partition(" (why why")[0] for line in named] == [f"    model.py::N{number}" for number in range(6)]
+    assert last == "    3 more (all with --verbose)"
     verbose = text_of(many, verbose=True)
     assert all(f"  {name} not checked: {'why ' * 90}" in verbose for name in names)
 

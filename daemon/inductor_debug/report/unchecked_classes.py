@@ -19,6 +19,8 @@ from inductor_debug.rules.amounts import counted
 MOST_NAMED = 6
 """Targets that the coverage line names of a kind; the others are counted."""
 _LONGEST = 160
+_WIDEST = 160
+"""Characters of a coverage line that is told in one."""
 
 
 def lacking(files: Sequence[CheckedFile], checked: Checked) -> Iterator[tuple[CheckedFile, TargetReport]]:
@@ -28,28 +30,47 @@ def lacking(files: Sequence[CheckedFile], checked: Checked) -> Iterator[tuple[Ch
 
 def coverage_line(files: Sequence[CheckedFile], sources: ShownTexts) -> str:
     """`1 of 5 classes checked; not checked: Transformer (needs `params`), …`; empty where nothing was on offer."""
+    head, kinds, sizes = _coverage(files, sources)
+    told = (one_line(f"{kind}: {', '.join(names)}") for kind, names in kinds)
+    return "; ".join(filter(None, (head, *told, sizes)))
+
+
+def coverage_lines(files: Sequence[CheckedFile], sources: ShownTexts) -> list[str]:
+    """The same for a terminal: one line where it is short, else a line for each that is named."""
+    whole = coverage_line(files, sources)
+    if len(whole) <= _WIDEST:
+        return [whole] if whole else []
+    head, kinds, sizes = _coverage(files, sources)
+    listed = (line for kind, names in kinds for line in (f"  {kind}:", *(one_line(f"    {name}") for name in names)))
+    return [head, *listed, *([f"  {sizes}"] if sizes else [])]
+
+
+def _coverage(files: Sequence[CheckedFile], sources: ShownTexts) -> tuple[str, list[tuple[str, list[str]]], str]:
+    """How much was checked, the names of each kind of the rest, and which sizes stand for all."""
     targets = [(file, target) for file in files for target in file.report.targets]
     if not targets:
-        return ""
+        return "", [], ""
     classes = all(_is_class(file, target, sources) for file, target in targets)
     amount = counted(len(targets), "class", "classes") if classes else counted(len(targets), "target")
     whole = sum(target.checked is Checked.YES for _, target in targets)
+    partly = sum(target.checked is Checked.PARTLY for _, target in targets)
     head = f"{amount} checked" if whole == len(targets) else f"{whole} of {amount} checked"
-    short = (_named(files, checked) for checked in (Checked.NO, Checked.PARTLY))
-    return "; ".join([head, *filter(None, (*short, sizes_set([target for _, target in targets])))])
+    if partly > 1:
+        head += f", {partly} partly"
+    kinds = [(WORDS[kind], names) for kind in (Checked.NO, Checked.PARTLY) if (names := _names(files, kind))]
+    return head, kinds, sizes_set([target for _, target in targets])
 
 
-def _named(files: Sequence[CheckedFile], checked: Checked) -> str:
+def _names(files: Sequence[CheckedFile], checked: Checked) -> list[str]:
+    """The first of a kind, each with why, and how many more there are."""
     found = list(lacking(files, checked))
-    if not found:
-        return ""
     names = []
     for file, target in found[:MOST_NAMED]:
         name = f"{file.shown}::{target.name}" if len(files) > 1 else target.name
         names.append(f"{name} ({shortened(target.why.rstrip('.'), _LONGEST)})")
     if len(found) > MOST_NAMED:
         names.append(f"{len(found) - MOST_NAMED} more (all with --verbose)")
-    return one_line(f"{WORDS[checked]}: {', '.join(names)}")
+    return names
 
 
 def _is_class(file: CheckedFile, target: TargetReport, sources: ShownTexts) -> bool:

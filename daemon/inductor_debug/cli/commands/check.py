@@ -49,7 +49,7 @@ from inductor_debug.report.run_report import (
     summary,
 )
 from inductor_debug.report.source_characters import ShownTexts
-from inductor_debug.report.unchecked_classes import coverage_line
+from inductor_debug.report.unchecked_classes import coverage_lines
 
 __all__ = ["DESCRIPTION", "EPILOG", "FAILURES", "add_arguments", "run"]
 
@@ -127,7 +127,7 @@ class _Check:
         if arguments.diff:
             return int(ExitCode.FINDINGS if any(file.fixes for file in fixed) else ExitCode.CLEAN)
         if not arguments.quiet and (arguments.output or arguments.format not in ("text", "github", "llm")):
-            for line in filter(None, (summary(result), coverage_line(result.files, ShownTexts()))):
+            for line in (summary(result), *coverage_lines(result.files, ShownTexts())):
                 console.say(line)
         return int(result.exit_code())
 

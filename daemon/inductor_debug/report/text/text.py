@@ -23,7 +23,7 @@ from inductor_debug.report.run_report import CheckedFile, CheckResult, ExitCode,
 from inductor_debug.report.source_characters import ShownTexts
 from inductor_debug.report.styles import Role, Styler, role_of
 from inductor_debug.report.text.snippet import ShownSnippet
-from inductor_debug.report.unchecked_classes import coverage_line
+from inductor_debug.report.unchecked_classes import coverage_lines
 from inductor_debug.rules.amounts import counted, in_bytes, in_seconds
 from inductor_debug.rules.words.break_words import details_of
 from inductor_debug.rules.words.stage_names import stage_name
@@ -72,7 +72,7 @@ class TextReport:
 
     def end(self, result: CheckResult) -> str:
         """What was found again through other files, the summary line, and how much was checked."""
-        covered = coverage_line(result.files, self._sources)
+        covered = "\n".join(coverage_lines(result.files, self._sources))
         lacking = any(map(remark, (target for file in result.files for target in file.report.targets)))
         if self._quiet:
             return "".join([self._met_again(), f"{covered}\n" if lacking else ""])
