@@ -211,13 +211,14 @@ SETTINGS = (
     Setting(
         "timeout",
         SettingKind.NUMBER,
-        "Seconds that one file may work; waiting for a core that others have does not count (Linux). "
-        "A class in which they run out is left out, and the rest of its file gets as many again.",
+        "Seconds that one stage of a class may work, and what comes before the first; all of a file may take ten times "
+        "as many. Waiting for a core that others have does not count (Linux). A class in which they run out is left "
+        "out, and the rest of its file is looked at without it.",
         "Not set: what `pyproject.toml` says, otherwise 120.",
         scope=_RESOURCE,
         project=True,
         example="60",
-        remark="seconds of work for one file",
+        remark="seconds of work for one stage of a class",
     ),
     Setting(
         "memory_limit",

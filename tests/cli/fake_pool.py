@@ -80,7 +80,7 @@ class FakePool:
         if "crash" in text:
             return JobEnd(JobOutcome.CRASHED, "killed by SIGSEGV", "the last words\n", line=0)
         if "timeout" in text:
-            return JobEnd(JobOutcome.TIMEOUT)
+            return JobEnd(JobOutcome.TIMEOUT, seconds=timeout)
         found = [] if "no target" in text else [TargetFound("Model", 0, "directive")]
         on_event(Loaded(found, [], [], 0.01))
         if "no inputs" in text:
@@ -105,7 +105,7 @@ class FakePool:
             if request.keep_costs:
                 on_event(cost_of(request))
         if "cut short" in text:
-            return JobEnd(JobOutcome.TIMEOUT)
+            return JobEnd(JobOutcome.TIMEOUT, seconds=timeout)
         helper = str(Path(request.path).with_name("helper.py"))
         on_event(Finished(_status(found, failed, text), looked_at=[helper]))
         return JobEnd(JobOutcome.FINISHED)

@@ -158,7 +158,7 @@ class FakePool:
             if stage is Stage.MOCK and "CRASH" in text:
                 return JobEnd(JobOutcome.CRASHED, "killed by SIGSEGV", "first line\nFatal Python error", line=1)
             if stage is Stage.MOCK and "HANG" in text:
-                return JobEnd(JobOutcome.TIMEOUT, "stopped", "")
+                return JobEnd(JobOutcome.TIMEOUT, "stopped", seconds=120.0)
             if stage is Stage.MOCK and "HOG" in text:
                 return JobEnd(JobOutcome.OUT_OF_MEMORY, "killed", "")
             findings = findings_of(path, text, stage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from desk import DONE, FAILED, Desk, body, brief
 from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
-from inductor_debug.engine.results.endings import conclude
+from inductor_debug.engine.results.endings import conclude, gives_up
 from inductor_debug.engine.results.merge import Results
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug_schema import (
@@ -17,6 +17,7 @@ from inductor_debug_schema import (
     Stage,
     StageFinished,
     StageReport,
+    StageStarted,
     StageState,
     TargetFound,
 )
@@ -95,6 +96,21 @@ def test_a_limit_is_an_error_where_it_hides_what_was_asked_for_and_else_only_why
     assert [finding.severity for finding in results.findings()] == told
     other = results.targets()[1]
     assert (other.inferred, other.checked, other.why) == (Inferred(), Checked.NO, results.ending.finding.headline)
+
+
+@pytest.mark.parametrize("of_all", [False, True])
+def test_a_file_that_took_all_of_its_time_gets_no_other_process(of_all: bool) -> None:
+    results = Results("/p/m.py", "x\n", (Stage.PREVIEW, Stage.MOCK))
+    results.accept(Loaded([TargetFound("Model", 0, "inferred"), TargetFound("Other", 0, "inferred")], [], [], 0.0))
+    results.accept(StageStarted("Model", Stage.PREVIEW))
+    end = JobEnd(JobOutcome.TIMEOUT, seconds=1200.0 if of_all else 120.0, of_all=of_all)
+    assert gives_up(results, end, Settings("/p")) is not of_all
+    if of_all:
+        conclude(results, end, Settings("/p"))
+        [model, _] = results.targets()
+        assert model.why == (
+            "Stopped after 1200 s of work in the run stage of Model: what `timeout` allows all of a file."
+        )
 
 
 async def test_a_crash_is_not_tried_again_until_somebody_does_something(desk: Desk) -> None:

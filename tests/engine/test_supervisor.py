@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from inductor_debug.engine.pool.supervisor import JobOutcome, WorkerPool
+from inductor_debug_schema import StageFinished
 from worker_pools import (
     FAKE,
     PATIENCE,
@@ -71,6 +72,17 @@ async def test_a_job_that_hangs_is_stopped_and_its_stack_kept(pool: WorkerPool, 
     assert (end.outcome, end.detail) == (JobOutcome.TIMEOUT, "stopped after 1.5 s")
     assert 'fake_jobs.py", line' in end.log_tail
     assert (await run(pool, "nothing"))[0].outcome is JobOutcome.FINISHED
+
+
+async def test_the_limit_is_of_one_stage_and_that_of_a_file_ten_times_as_long(pool: WorkerPool) -> None:
+    end, events = await run(pool, "stages 5 0.5", timeout=1.5)
+    assert end.outcome is JobOutcome.FINISHED
+    assert sum(isinstance(event, StageFinished) for event in events) == 5
+    end, _ = await run(pool, "stages 2 600", timeout=0.3)
+    assert (end.outcome, end.detail, end.of_all) == (JobOutcome.TIMEOUT, "stopped after 0.3 s", False)
+    end, events = await run(pool, "stages 1000 0.02", timeout=0.3)
+    assert (end.outcome, end.detail, end.of_all) == (JobOutcome.TIMEOUT, "stopped after 3 s", True)
+    assert any(isinstance(event, StageFinished) for event in events)
 
 
 async def test_a_job_that_hides_its_stack_is_stopped_all_the_same(pool: WorkerPool) -> None:

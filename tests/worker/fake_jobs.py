@@ -21,7 +21,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from inductor_debug_schema import Event, FileStatus, Finished, JobRequest, Loaded
+from inductor_debug_schema import (
+    Event,
+    FileStatus,
+    Finished,
+    JobRequest,
+    Loaded,
+    Stage,
+    StageFinished,
+    StageReport,
+    StageState,
+)
 
 
 def warm_up() -> dict[str, Any]:
@@ -42,9 +52,20 @@ def run(request: JobRequest, emit: Callable[[Event], None]) -> None:
     if word == "hang-in-c":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     emit(Loaded([], [], argument.split(",") if word == "uses" else [], 0.0, notes=[str(os.getpid())]))
-    BEHAVIOURS[word](argument)
+    if word == "stages":
+        work_in_stages(argument, emit)
+    else:
+        BEHAVIOURS[word](argument)
     notes = [str(note) for note in NOTES]
     emit(Finished(FileStatus.CLEAN, dependencies=notes))
+
+
+def work_in_stages(argument: str, emit: Callable[[Event], None]) -> None:
+    """So many stages, of so many seconds each."""
+    count, seconds = argument.split()
+    for number in range(int(count)):
+        time.sleep(float(seconds))
+        emit(StageFinished(f"Model{number}", StageReport(Stage.PREVIEW, StageState.DONE, 0.1), []))
 
 
 NOTES: list[Any] = []

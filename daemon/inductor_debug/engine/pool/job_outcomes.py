@@ -32,13 +32,16 @@ class JobEnd:
 
     `detail` is one sentence in plain words, empty when the job finished. `log_tail` is the end of what the job printed,
     with the Python stack where a crash or a timeout left one. `line` is the zero-based line of the analysed file that
-    this stack names innermost, if any.
+    this stack names innermost, if any. `seconds` are those that a job was stopped after for want of more, `of_all` says
+    that they were up for the whole job and not for a part of it.
     """
 
     outcome: JobOutcome
     detail: str = ""
     log_tail: str = ""
     line: int | None = None
+    seconds: float = 0.0
+    of_all: bool = False
 
 
 def describe_status(status: int) -> str:

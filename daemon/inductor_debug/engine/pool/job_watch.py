@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from inductor_debug_schema import Event, JobRequest, WireError
+from inductor_debug_schema import Event, JobRequest, Loaded, StageFinished, WireError
 
 from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome, describe_status, innermost_line
 from inductor_debug.engine.pool.worker_handle import Worker
@@ -25,6 +26,9 @@ TICK_SECONDS = 0.1
 _STACK_SECONDS = 1.0
 """How long a worker that is about to be killed may take to write down where it is; most take a hundredth."""
 
+_MOST_PARTS = 10
+"""How many times the seconds of a part a whole job may work."""
+
 _PARTING_SECONDS = 1.0
 """How long the two signs of a worker's end, its exit and the end of its stream, may lie apart."""
 
@@ -36,9 +40,14 @@ class JobWatch:
         self._worker = worker
         self._request = request
         self._on_event = on_event
+        self._parts = 0
 
     async def run(self, timeout: float) -> JobEnd:
-        """Sends the request and follows the job until it is over, for at most `timeout` seconds of work."""
+        """Sends the request and follows the job until it is over.
+
+        A part of it, which is a stage of a target or what comes before the first, may take `timeout` seconds of work:
+        a file of many classes is no reason to leave some of them out. All may take ten times as many.
+        """
         self._worker.output.entitle(f"job {self._request.job}: {self._request.path}")
         conversation = asyncio.ensure_future(self._converse())
         try:
@@ -46,7 +55,8 @@ class JobWatch:
             if breach is not None:
                 await self._note_stack()
                 self._worker.kill()
-                return self._end(*breach)
+                said = self._end(breach.outcome, breach.detail)
+                return replace(breach, log_tail=said.log_tail, line=said.line)
             return await self._conclude(conversation)
         finally:
             conversation.cancel()
@@ -61,18 +71,22 @@ class JobWatch:
             if kind != MessageKind.EVENT.value:
                 raise WireError(f"unexpected message {kind!r}")
             event = read_event(message)
+            self._parts += isinstance(event, (Loaded, StageFinished))
             self._on_event(event)
         return None
 
-    async def _guard(
-        self, conversation: asyncio.Future[Message | None], timeout: float
-    ) -> tuple[JobOutcome, str] | None:
+    async def _guard(self, conversation: asyncio.Future[Message | None], timeout: float) -> JobEnd | None:
         """Waits until the conversation or the process ends; or until a limit is passed, which it names."""
-        clock = WorkClock(self._worker.pid)
+        clock, parts, begun = WorkClock(self._worker.pid), 0, 0.0
         while not conversation.done() and not self._worker.exited.done():
-            left = timeout - clock.seconds()
+            worked = clock.seconds()
+            if self._parts != parts:
+                parts, begun = self._parts, worked
+            left = min(begun + timeout, _MOST_PARTS * timeout) - worked
             if left <= 0:
-                return JobOutcome.TIMEOUT, f"stopped after {timeout:g} s"
+                of_all = begun + timeout > _MOST_PARTS * timeout
+                seconds = timeout * (_MOST_PARTS if of_all else 1)
+                return JobEnd(JobOutcome.TIMEOUT, f"stopped after {seconds:g} s", seconds=seconds, of_all=of_all)
             ends: set[asyncio.Future[Any]] = {conversation, self._worker.exited}
             await asyncio.wait(
                 ends,
@@ -83,9 +97,8 @@ class JobWatch:
             used = memory_in_use(self._worker.pid, self._request.memory_limit)
             if used > self._request.memory_limit:
                 allowed = _mebibytes(self._request.memory_limit)
-                return (
-                    JobOutcome.OUT_OF_MEMORY,
-                    f"used {_mebibytes(used)} of memory, more than the {allowed} allowed",
+                return JobEnd(
+                    JobOutcome.OUT_OF_MEMORY, f"used {_mebibytes(used)} of memory, more than the {allowed} allowed"
                 )
         return None
 

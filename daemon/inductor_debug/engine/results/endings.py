@@ -55,7 +55,7 @@ def gives_up(results: Results, end: JobEnd, settings: Settings) -> bool:
 
     Where it is, that target is given up in `results`.
     """
-    if end.outcome not in (*_LIMITS, JobOutcome.CRASHED) or results.running is None:
+    if end.outcome not in (*_LIMITS, JobOutcome.CRASHED) or end.of_all or results.running is None:
         return False
     target, _ = results.running
     # The parts of a class that nobody declared are looked at by themselves where the whole cannot be.
@@ -110,7 +110,8 @@ def internal_finding(error: BaseException, path: str, text: str) -> Finding:
 def _message(results: Results, end: JobEnd, settings: Settings) -> str:
     detail = end.detail.strip().rstrip(".")
     if end.outcome is JobOutcome.TIMEOUT:
-        return f"Stopped after {settings.timeout:g} s of work {_where(results)}: the limit that `timeout` sets."
+        sets = "what `timeout` allows all of a file" if end.of_all else "the limit that `timeout` sets"
+        return f"Stopped after {end.seconds:g} s of work {_where(results)}: {sets}."
     if end.outcome is JobOutcome.OUT_OF_MEMORY:
         limit = f"{settings.memory_limit / (1 << 30):.3g} GiB"
         return f"Stopped {_where(results)}: it used more than {limit} of memory, the limit that `memory_limit` sets."
