@@ -305,6 +305,38 @@ def test_a_failed_import_has_the_library_for_its_cause_or_the_path_within_a_pack
     assert bool(finding.cause) == bool(cause)
 
 
+def test_a_name_that_a_package_makes_when_it_is_asked_for_is_no_module_that_lacks(tmp_path: Path) -> None:
+    made = "def __getattr__(name):\n    if name == 'Kept':\n        return 3\n    raise AttributeError(name)\n"
+    write(tmp_path, {"lazy/__init__.py": made})
+    [finding] = analyze(tmp_path / "model.py", "from lazy import Kept, Gone\n").findings
+    assert finding.rule == "import-error"
+    assert finding.message.startswith("ImportError: cannot import name 'Gone' from 'lazy'")
+
+
+def test_a_project_may_be_called_as_the_package_in_it(tmp_path: Path) -> None:
+    project = tmp_path / "shapes"
+    write(project, {"pyproject.toml": "", "shapes/__init__.py": "", "shapes/shapes.py": "class Net: pass\n"})
+    write(project, {"scripts/__init__.py": "", "scripts/sizes.py": "WIDTH = 7\n"})
+    text = "from shapes.shapes import Net\nfrom scripts.sizes import WIDTH\n"
+    assert analyze(project / "scripts" / "main.py", text).findings == []
+
+
+def test_a_class_whose_base_could_not_be_imported_may_have_what_it_is_asked_for(tmp_path: Path) -> None:
+    text = """from torch import nn
+from nowhere import Settings
+class Own(Settings):
+    pass
+class Net(nn.Module):
+    def __init__(self, path='x'):
+        super().__init__()
+        self.layer = nn.Linear(Own.from_file(path).width, 4)
+    def forward(self, x):
+        return self.layer(x)
+"""
+    job = status_of(tmp_path, text)
+    assert [finding.rule for finding in job.findings] == ["import-error"]
+
+
 @pytest.mark.parametrize("line", ["from . import nms_cuda", "import nms_cuda", "from .nms_cuda import nms"])
 def test_an_extension_that_nobody_built_is_told_with_what_builds_it(line: str, tmp_path: Path) -> None:
     setup = "from torch.utils.cpp_extension import CUDAExtension\nCUDAExtension('ops.nms_cuda', ['nms.cu'])\n"

@@ -202,13 +202,20 @@ def absent_use(error: BaseException) -> BaseException:
     """`error`, or that something absent was used, where it was raised by code that holds such a thing."""
     if not Absent.made or isinstance(error, RefusedError):
         return error
+    owner = foreign.attribute(error, "obj") if isinstance(error, AttributeError) else None
+    if foreign.is_a(owner, type) and issubclass(owner, _AbsentBase):  # the class may have it of a base that is absent
+        return _instead(error, f"{owner._absent_name}.{foreign.text_attribute(error, 'name')}")
     for frame, _ in list(traceback.walk_tb(error.__traceback__))[-_MOST_FRAMES:]:
         for value in list(frame.f_locals.values()):
             if type(value) is Absent:
-                refusal = AbsentError(value._absent_name).with_traceback(error.__traceback__)
-                refusal.__cause__ = error
-                return refusal
+                return _instead(error, value._absent_name)
     return error
+
+
+def _instead(error: BaseException, name: str) -> AbsentError:
+    refusal = AbsentError(name).with_traceback(error.__traceback__)
+    refusal.__cause__ = error
+    return refusal
 
 
 class AbsentImports:

@@ -29,7 +29,7 @@ from types import CodeType, ModuleType
 from typing import Any, Protocol
 
 from inductor_debug.capture.runtime import foreign
-from inductor_debug.capture.runtime.import_roots import imports_of, meant_root
+from inductor_debug.capture.runtime.import_roots import has_module, imports_of, meant_root
 from inductor_debug.capture.runtime.running_cells import is_notebook, run_cells
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.system.own_files import OWN_PACKAGE
@@ -472,9 +472,9 @@ def _namespace_root(folder: str, text: str) -> str | None:
     names = [module.split(".") for module, _ in imports_of(text)] if mentioned else []
     for package in mentioned:
         for first, *rest in names:
-            place = os.path.join(package, *rest)
             named = rest and first == os.path.basename(package) and first != outermost
-            if named and (os.path.isfile(f"{place}.py") or os.path.isdir(place)):
+            inside = os.path.join(*rest) if rest else ""
+            if named and has_module(package, inside) and not has_module(os.path.join(package, first), inside):
                 return os.path.dirname(package)
     return None
 

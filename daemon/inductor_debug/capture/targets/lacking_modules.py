@@ -10,7 +10,9 @@ from __future__ import annotations
 import ast
 import os
 import re
+import sys
 from collections.abc import Iterator
+from types import ModuleType
 
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failed_statement import last_frame, raised_by
@@ -34,6 +36,8 @@ def lacking_module(error: ImportError) -> str:
     statement = raised_at[1] if raised_at is not None else None
     if not isinstance(statement, ast.ImportFrom) or os.path.basename(package) != "__init__.py":
         return ""
+    if _makes_names(sys.modules.get(name)):
+        return ""
     said = _words_of(package)
     lacking = (
         item.name
@@ -41,6 +45,11 @@ def lacking_module(error: ImportError) -> str:
         if item.name not in said and not has_module(os.path.dirname(package), item.name)
     )
     return next((f"{name}.{part}" for part in lacking), "")
+
+
+def _makes_names(module: ModuleType | None) -> bool:
+    """Whether a package gives names that its text does not have, when they are asked for (PEP 562, and its like)."""
+    return module is not None and (type(module) is not ModuleType or "__getattr__" in foreign.namespace(module))
 
 
 def builder_of(module: str, error: ImportError, project_root: str) -> str:
