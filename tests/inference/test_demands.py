@@ -316,6 +316,7 @@ ASKED = {
     ),
     "what another class asks of it": ("Other(given)", "[64, 64, 64]"),
     "what a function of the file asks of it": ("other(given)", "[64, 64, 64]"),
+    "a number where a part hands others on to its base": ("Scaled(given, 3)", "64"),
     "a collection where something is looked for in it": ("2 ** 3 in given", "[64, 64, 64]"),
     "one number where it is counted with, whatever its name": ("3 * given", "64"),
     "a number that can be divided as it is": ("nn.Linear(given // 48, given // 5)", "240"),
@@ -386,6 +387,11 @@ def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> 
     other += "class Strict(nn.Module):\n    def __init__(self, sizes: int | tuple[int, ...]):\n        len(sizes)\n"
     other += "class Loose(Strict):\n    def __init__(self, **rest): super().__init__(**rest)\n"
     other += "class Part(nn.Module):\n    def __init__(self, width, shift):\n        shift + width\n"
+    other += (
+        "class Kept(nn.Module):\n    def __init__(self, module, scale=1):\n        module.weight.data.mul_(scale)\n"
+    )
+    other += "class Scaled(Kept):\n    def __init__(self, width, depth, **rest):\n"
+    other += "        Kept.__init__(self, nn.Linear(width, depth), **rest)\n"
     other += "def other(pair):\n    return pair[1:]\n"
     text = f"{other}class Model(nn.Module):\n    def __init__(self, {name}):\n        {code.replace('given', name)}\n"
     text += "    @staticmethod\n    def checked(size):\n"

@@ -509,6 +509,20 @@ def test_a_fault_is_told_at_its_expression(what: str, tmp_path: Path) -> None:
     assert any(words in item.message for item in told), found
 
 
+BLAMELESS |= {
+    "a list of layers that another method fills": """
+        class Growing(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.heads = nn.Linear(64, 32), nn.ModuleList()
+            def grow(self, width):
+                self.heads.append(nn.Linear(32, width))
+            def forward(self, x):
+                return self.heads[-1](self.first(x))
+    """,
+}
+
+
 @pytest.mark.parametrize("what", BLAMELESS)
 def test_sound_code_is_left_alone(what: str, tmp_path: Path) -> None:
     assert findings(tmp_path, HEAD + dedent(BLAMELESS[what]).lstrip()) == []

@@ -64,7 +64,8 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
         if _is_tuple(item.annotation):
             found[item.arg].takes_on("tuple")
     if tree.args.kwarg is not None and depth < _DEEPEST:
-        found = {**_asked_by_base(kind, depth), **found}
+        # Its own come first, as they do in a call that names nothing.
+        found |= {name: asked for name, asked in _asked_by_base(kind, depth).items() if name not in found}
     for name, function in _methods_of(kind):
         other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
         if other is not None and other.args.args:

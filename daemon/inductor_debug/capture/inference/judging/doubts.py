@@ -15,6 +15,7 @@ from types import FrameType, FunctionType
 from typing import Any
 
 import torch
+from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
 from inductor_debug.capture.failures.failed_statement import (
@@ -27,6 +28,9 @@ from inductor_debug.capture.failures.failed_statement import (
 )
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.specs.specs import Guess, ObjectSpec, Spec, TensorSpec
+
+
+_HOLD_ITEMS = (list, tuple, dict, set, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)
 
 
 def has_empty_weights(subject: Any) -> bool:
@@ -121,7 +125,7 @@ def _is_called_by_users(error: BaseException, frame: FrameType) -> bool:
 
 
 def _is_unset(value: Any) -> bool:
-    if value is None or (isinstance(value, list | tuple | dict | set) and not value):
+    if value is None or (isinstance(value, _HOLD_ITEMS) and not len(value)):
         return True
     code = getattr(getattr(value, "__func__", value), "__code__", None)
     # `def hook(self, x): pass` names nothing and knows no value but None and its documentation.
