@@ -399,6 +399,11 @@ def test_arguments_are_what_the_code_asks_of_them(what: str, tmp_path: Path) -> 
     assert first(tmp_path, text) == f"({wanted},)"
 
 
+def test_an_argument_whose_name_only_its_class_knows_is_asked_for_as_any_other(tmp_path: Path) -> None:
+    text = "class Model(nn.Module):\n    def __init__(self, __given):\n        nn.Linear(__given.width, 2)\n"
+    assert first(tmp_path, text) == "(__import__('types').SimpleNamespace(width=64),)"
+
+
 @pytest.mark.parametrize("given", CLASSES)
 def test_a_class_is_given_that_takes_what_its_instances_are_made_of(given: str, tmp_path: Path) -> None:
     made, _, read = CLASSES[given].partition("; ")

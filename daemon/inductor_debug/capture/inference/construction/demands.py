@@ -21,6 +21,7 @@ from inductor_debug.capture.inference.construction import annotated
 from inductor_debug.capture.inference.construction.demand import CallForm, Demand
 from inductor_debug.capture.inference.construction.number_conditions import condition_on, tests_of
 from inductor_debug.capture.inference.construction.required_types import needed_by, roles_required_by
+from inductor_debug.capture.inference.construction.signatures import mangled
 from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
 from inductor_debug.capture.runtime import foreign
@@ -70,7 +71,7 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
         other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
         if other is not None and other.args.args:
             _Reader({}, other.args.args[0].arg, globals_of, depth, reader.attributes).read(other)
-    return found
+    return {mangled(name, constructor): asked for name, asked in found.items()}
 
 
 def _methods_of(kind: Any) -> Iterator[tuple[str, Any]]:

@@ -76,3 +76,9 @@ def has_fields(kind: Any, demand: Demand) -> bool:
     methods = {name for name, inner in demand.fields.items() if "callable" in inner.roles}
     fields = {*dir(kind), *(item.name for item in known_parameters(kind) or [])}
     return len(demand.fields) + len(methods) > 1 and demand.fields.keys() <= fields
+
+
+def mangled(name: str, method: Any) -> str:
+    """The name of an argument as Python has it: `__config` of a class is `_Model__config` to everybody else."""
+    owner = getattr(method, "__qualname__", "").split(".")[-2:][0].lstrip("_")
+    return f"_{owner}{name}" if owner and name.startswith("__") and not name.endswith("__") else name

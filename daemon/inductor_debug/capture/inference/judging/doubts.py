@@ -29,7 +29,6 @@ from inductor_debug.capture.failures.failed_statement import (
 from inductor_debug.capture.inference.search.raised_facts import Raised
 from inductor_debug.capture.inference.specs.specs import Guess, ObjectSpec, Spec, TensorSpec
 
-
 _HOLD_ITEMS = (list, tuple, dict, set, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)
 
 
