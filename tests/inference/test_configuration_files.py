@@ -345,3 +345,30 @@ def test_what_a_script_sets_on_a_configuration_once_it_is_built_is_given(tmp_pat
     assert job.stages[0].report.state is StageState.DONE
     assert inferred is not None
     assert "Config('small')" in inferred.init
+
+
+READS = """
+import json
+import torch
+from torch import nn
+
+class Detector(nn.Module):
+    def __init__(self, cfg="small.json"):
+        super().__init__()
+        with open(cfg) as stream:
+            width = json.load(stream)["width"]
+        self.layer = nn.Linear(width, 3)
+        if torch.arange(3).sum() != 3:
+            raise ValueError("values are needed")
+
+    def forward(self, x):
+        return self.layer(x)
+"""
+
+
+def test_a_file_that_the_constructor_opens_may_lie_elsewhere_in_the_project(tmp_path: Path) -> None:
+    write(tmp_path, models__parts__small_dot_json='{"width": 24}')
+    (tmp_path / "model.py").write_text(READS)
+    job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
+    assert inputs_of(job) == "(torch.randn(2, 24),)"
+    assert "models/parts/small.json" in job.stages[0].inferred.init  # type: ignore[union-attr]

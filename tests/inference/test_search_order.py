@@ -90,21 +90,6 @@ class Angles(nn.Module):
         return x + torch.arange(x.shape[-1], device=device, dtype=dtype)
 
 
-class Attending(nn.Module):
-    """Names every dimension of what became of its input, in an equation."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.norm, self.keys = nn.LayerNorm(48), nn.Linear(48, 2 * 16)
-        self.queries = nn.Parameter(torch.ones(4, 3, 16))
-
-    def forward(self, memory: Any) -> Any:
-        keys, values = self.keys(self.norm(memory)).chunk(2, dim=-1)
-        queries = self.queries.expand(memory.shape[0], 4, 3, 16)
-        seen = torch.einsum("b h i d, b j d -> b h i j", queries, keys)
-        return torch.einsum("b h i j, b j d -> b h i d", seen.softmax(-1), values)
-
-
 CALLS = {
     Conditional: "z f32[2, 64], y i64[2]",
     Sharpened: "x f32[2, 3, 64, 96], y f32[2, 3, 64, 96]",
@@ -123,16 +108,6 @@ def test_the_call_is_found(kind: type[nn.Module]) -> None:
     found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=160)
     assert isinstance(found, Found), found
     assert signature_of(found.guess, {}) == CALLS[kind]
-
-
-@pytest.mark.torch
-def test_a_rank_that_torch_asks_for_is_tried_before_other_sizes() -> None:
-    trials = Trials(Attending)
-    plan = plan_for(trials.subject)
-    start = Guess((SpecArgument("memory", TensorSpec(("B", 48))),), (("B", 2),))
-    found = search(trials, lambda: plan, [start], set(), lambda _: False, seconds=60, runs=12)
-    assert isinstance(found, Found), found
-    assert len(found.guess.tensors()[0][1].dims) == 3
 
 
 def call(number: int) -> Guess:

@@ -1,14 +1,17 @@
 """What an object misses that raises: an optional argument that its class needs after all, or more items of a list.
 
 `assert exists(n)`, `if size is None and scale is None: raise ValueError`, `widths[3]` of a list that was made up with
-two, `kwargs["with_token"]`, and `1 - self.rate` in `forward` where the constructor takes no rate by default. Read from
-the statement that raised; nothing is built here, and what somebody wrote down stays as it is.
+two, `kwargs["with_token"]`, a file that lies elsewhere in the project, and `1 - self.rate` in `forward` where the
+constructor takes no rate by default. Read from the statement that raised; nothing is built here, and what somebody
+wrote down stays as it is.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import itertools
+import os
 import re
 from collections.abc import Iterator
 from types import FrameType
@@ -31,6 +34,8 @@ from inductor_debug.capture.runtime import foreign
 
 _ALTERNATIVES = 2
 _MOST_ITEMS = 16
+_MOST_FILES = 10_000
+"""Files of a project that are looked at for one of a name."""
 _MISSING = re.compile(r"(?P<part>[\w.]+)\.__init__\(\) missing \d+ required [\w -]+: (?P<names>.*)")
 _QUOTED = re.compile(r"'(\w+)'")
 _PLAIN = (bool, int, float, str)
@@ -46,6 +51,9 @@ def completed(construction: Construction, error: BaseException, kind: Any) -> It
     """
     if isinstance(error, IndexError):
         yield from _longer(construction)
+        return
+    if isinstance(error, FileNotFoundError):
+        yield from _by_file(error, construction, kind)
         return
     frame, line = last_frame(error)
     if frame is not None and isinstance(error, KeyError):
@@ -101,6 +109,29 @@ def _handed_on(error: BaseException, frame: FrameType, construction: Constructio
             changes[name] = constructor_value(name, annotation, known, alternative, asked.get(name, Demand()))
         if changes and all(map(_is_plain, changes.values())):
             yield tuple(changes.items())
+
+
+def _by_file(error: FileNotFoundError, construction: Construction, kind: Any) -> Iterator[Changes]:
+    """Files of the name that was not found, elsewhere in the project: `cfg="net.yaml"` of a program started there."""
+    missing = error.filename
+    values = {name: item.default for name, item in signatures.by_name(kind).items()}
+    values |= {item.name: getattr(item.spec, "value", None) for item in construction.arguments}
+    for name, value in values.items():
+        if isinstance(value, str) and value == missing and not os.path.isabs(value):
+            for place in itertools.islice(_places_of(value), _ALTERNATIVES):
+                yield ((name, place),)
+
+
+def _places_of(file: str) -> Iterator[str]:
+    """Where a file of that name lies below the folder that user code runs in, the project's; nearer ones first."""
+    looked = 0
+    for folder, below, files in os.walk(os.curdir):
+        looked += len(files)
+        if looked > _MOST_FILES:
+            return
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        if os.path.basename(file) in files:
+            yield os.path.relpath(os.path.join(folder, os.path.basename(file)))
 
 
 def _by_key(error: KeyError, frame: FrameType, construction: Construction, kind: Any) -> Iterator[Changes]:

@@ -37,7 +37,7 @@ from inductor_debug.capture.inference.values.guarded_execution import SideEffect
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.absent_libraries import absent_use
 from inductor_debug.capture.runtime.containment import refusal_of
-from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_fake
+from inductor_debug.capture.tensors.fake_mode import SlowWithoutValuesError, is_fake, is_limitation
 from inductor_debug.source.notebooks.reading import line_in_words
 
 CONSTRUCTION_SECONDS = 6.0
@@ -160,10 +160,11 @@ class Ways:
                     try:
                         return trials_on(other), other
                     except NotInferableError as error:
-                        if (
-                            isinstance(error.__cause__, Exception)
-                            and last_frame(error.__cause__)[1] > last_frame(cause)[1]
-                        ):
+                        if not isinstance(error.__cause__, Exception):
+                            continue
+                        if is_limitation(error.__cause__):
+                            raise  # another rung may build it
+                        if last_frame(error.__cause__)[1] > last_frame(cause)[1]:
                             further = other, error.__cause__
                             break
                 if further is None:

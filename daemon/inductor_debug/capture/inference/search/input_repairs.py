@@ -107,8 +107,6 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from _by_volume(outcome)
     yield from by_one(outcome, plan)
     yield from by_shapes(outcome)
-    if outcome.raised.about_rank and not of_torch:
-        yield from by_conflict(outcome)
     yield from _by_usual_image(guess)
     yield from _by_numbers(outcome)
     # What the user's own module takes is less sure.
