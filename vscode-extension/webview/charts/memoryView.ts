@@ -38,7 +38,7 @@ export class MemoryView {
   }
 
   private headline(): HTMLElement {
-    const { operations, peak, peak_bytes: most, symbols, inputs, places, operation_places: at } = this.shown;
+    const { operations, peak, peak_bytes: most, symbols, inputs = "", places, operation_places: at } = this.shown;
     const sizes = Object.entries(symbols).map(([name, size]) => `${name} = ${numberText(size)}`).join(", ");
     const counted = t("{0} of memory at the peak, while operation {1} of {2} runs", amount(most), numberText(peak), numberText(operations));
     const place = places[at[peak] ?? -1];

@@ -40,7 +40,7 @@ export class RooflineView {
   }
 
   private headline(): HTMLElement {
-    const { inputs, run: { total, by_roof: roofs, peak_bytes: peak, backward } } = this.shown.cost;
+    const { inputs = "", run: { total, by_roof: roofs, peak_bytes: peak, backward } } = this.shown.cost;
     const parts = Object.entries(roofs).filter(([, seconds]) => seconds > 0).sort(([, one], [, other]) => other - one);
     const sum = parts.reduce((all, [, seconds]) => all + seconds, 0);
     const shares = parts.map(([roof, seconds]) => `${roofText(roof)} ${inPercent(seconds / sum)}`).join(", ");
