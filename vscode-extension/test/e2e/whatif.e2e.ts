@@ -35,9 +35,10 @@ async function frameWith(selector: string): Promise<Frame | undefined> {
 }
 
 beforeAll(async () => {
-  window = await sharedWindow({ "model.py": MODEL, "pyproject.toml": "" }, { viewport: { width: 1600, height: 900 } });
+  // Not `model.py`, which the demo of the walkthrough has had open in the same window just before.
+  window = await sharedWindow({ "net.py": MODEL, "pyproject.toml": "" }, { viewport: { width: 1600, height: 900 } });
   folder = window.folder;
-  await window.openFile("model.py");
+  await window.openFile("net.py");
   await until("the sizes are in the lens", async () => (await window.lenses()).some((text) => text.includes("batch 4 · seq 32")));
 });
 afterAll(() => window.screenshot("whatif-last"));
@@ -53,7 +54,7 @@ test("the lens opens the view, a preset sets a size, and the hints follow", asyn
   await until("the hint has the size", async () => (await window.lines()).some((line) => line.includes("f32[8, 32, 128]")));
   await until("the lens says whose it is", async () => (await window.lenses()).some((text) => text.includes("batch 8 · seq 32 (set by you)")));
   await window.screenshot("whatif-sizes");
-  expect(readFileSync(join(folder, "model.py"), "utf8")).toBe(MODEL);
+  expect(readFileSync(join(folder, "net.py"), "utf8")).toBe(MODEL);
 });
 
 test("several accelerators stand in a table, from which one is chosen", async () => {
