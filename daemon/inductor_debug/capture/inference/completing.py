@@ -29,13 +29,12 @@ from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.demands import demands
 from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.construction.invention import constructor_value
+from inductor_debug.capture.inference.construction.project_files import MOST_FILES, files_of
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
 from inductor_debug.capture.runtime import foreign
 
 _ALTERNATIVES = 2
 _MOST_ITEMS = 16
-_MOST_FILES = 10_000
-"""Files of a project that are looked at for one of a name."""
 _MISSING = re.compile(r"(?P<part>[\w.]+)\.__init__\(\) missing \d+ required [\w -]+: (?P<names>.*)")
 _QUOTED = re.compile(r"'(\w+)'")
 _PLAIN = (bool, int, float, str)
@@ -124,14 +123,9 @@ def _by_file(error: FileNotFoundError, construction: Construction, kind: Any) ->
 
 def _places_of(file: str) -> Iterator[str]:
     """Where a file of that name lies below the folder that user code runs in, the project's; nearer ones first."""
-    looked = 0
-    for folder, below, files in os.walk(os.curdir):
-        looked += len(files)
-        if looked > _MOST_FILES:
-            return
-        below[:] = sorted(name for name in below if not name.startswith("."))
-        if os.path.basename(file) in files:
-            yield os.path.relpath(os.path.join(folder, os.path.basename(file)))
+    name = os.path.basename(file)
+    alike = files_of(os.curdir, (os.path.splitext(name)[1],))
+    return (os.path.relpath(path) for path in itertools.islice(alike, MOST_FILES) if os.path.basename(path) == name)
 
 
 def _by_key(error: KeyError, frame: FrameType, construction: Construction, kind: Any) -> Iterator[Changes]:
