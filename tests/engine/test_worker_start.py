@@ -185,6 +185,47 @@ async def test_nothing_survives_a_killed_supervisor(tmp_path: Path, fork: bool, 
     assert await until(lambda: not processes_of(tmp_path))
 
 
+@BOTH
+async def test_what_a_killed_daemon_left_in_the_temporary_folder_goes_with_the_next_start(
+    tmp_path: Path, fork: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    theirs = temporary / "inductor-debug-other"
+    theirs.mkdir()
+
+    async def daemon() -> asyncio.subprocess.Process:
+        """One that has a job which does not end; its folder is there."""
+        before = set(temporary.iterdir())
+        program = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", KILLED_SUPERVISOR, str(Path(__file__).parent), str(tmp_path), str(fork), "sleep",
+            stdout=asyncio.subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)},
+        )  # fmt: skip
+        assert program.stdout is not None
+        await program.stdout.readline()
+        assert len(set(temporary.iterdir()) - before) == 1
+        return program
+
+    living = await daemon()
+    (kept,) = set(temporary.iterdir()) - {theirs}
+    killed = await daemon()
+    (left,) = set(temporary.iterdir()) - {theirs, kept}
+    (left / "written by a job").write_text("")
+    killed.kill()
+    await killed.wait()
+    assert left.exists()
+
+    pool = make_pool(tmp_path, fork=fork)
+    await pool.start()
+    assert await until(lambda: not left.exists())
+    await pool.close()
+    assert sorted(temporary.iterdir()) == sorted([theirs, kept])
+    living.kill()
+    await living.wait()
+    assert await until(lambda: not processes_of(tmp_path))
+
+
 STARTING = """
 import asyncio, sys
 from dataclasses import replace

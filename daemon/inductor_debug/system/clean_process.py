@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from inductor_debug.system.held_folders import HeldFolder
 from inductor_debug.system.leash import leashed
 from inductor_debug.system.work_clock import LOOK_SECONDS, WorkClock
 
@@ -97,9 +96,11 @@ def prove_all(scripts: Sequence[str], *, interpreter: str, patience: float = PAT
 class _Run:
     def __init__(self, script: str, interpreter: str) -> None:
         self._started, self._interpreter, self._problem = time.monotonic(), interpreter, ""
+        self._held: HeldFolder | None = None
         self._folder, self._process = "", None
         try:
-            self._folder = tempfile.mkdtemp(prefix="inductor-debug-proof-")
+            self._held = HeldFolder("proof")
+            self._folder = self._held.name
             Path(self._folder, "repro.py").write_text(script, encoding="utf-8", errors="replace")
             self._process = self._start(packages=False)
         except (OSError, ValueError) as error:
@@ -128,7 +129,8 @@ class _Run:
         except OSError as error:
             self._problem = self._problem or error.strerror or str(error)
         finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            if self._held is not None:
+                self._held.cleanup()
         taken = time.monotonic() - self._started
         if self._problem:
             return Proof(False, f"the proof could not be run: {self._problem}", taken)

@@ -1,10 +1,10 @@
 /** Whoever gets code of others from us gets the texts of its licences. */
 
 import { build } from "esbuild";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 import { NOTICES, Packages } from "../../scripts/notices.mjs";
 
@@ -26,6 +26,7 @@ test("what the language client's bundle has of others is told with its licence, 
 
 test("a package without a licence's text ends the build", () => {
   const root = mkdtempSync(join(tmpdir(), "notices-"));
+  onTestFinished(() => { rmSync(root, { recursive: true }); });
   mkdirSync(join(root, "node_modules", "theirs"), { recursive: true });
   writeFileSync(join(root, "node_modules", "theirs", "package.json"), JSON.stringify({ name: "theirs", version: "1.0.0", license: "MIT" }));
   const packages = new Packages();

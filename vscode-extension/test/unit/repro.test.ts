@@ -1,9 +1,9 @@
 /** Reproducers: what is said of them, what goes with them, and where they are saved. */
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 
 import type { ReproAnswer } from "../../../shared_schema/generated/wire.js";
 import type { Context } from "../../src/services/context.js";
@@ -51,7 +51,11 @@ describe("what is said of a reproducer", () => {
 });
 
 describe("saving a reproducer", () => {
-  const folder = (): string => join(mkdtempSync(join(tmpdir(), "inductor-debug-")), "repros");
+  const folder = (): string => {
+    const made = mkdtempSync(join(tmpdir(), "inductor-debug-"));
+    onTestFinished(() => { rmSync(made, { recursive: true }); });
+    return join(made, "repros");
+  };
 
   test("makes the folder, and another name where one is taken", async () => {
     const place = folder();

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +21,7 @@ from inductor_debug.system.clean_process import (
     lacks_torch,
     why,
 )
+from inductor_debug.system.held_folders import HeldFolder
 from inductor_debug.system.work_clock import LOOK_SECONDS, WorkClock
 
 __all__ = ["PATIENCE_SECONDS", "Proof", "prove"]
@@ -39,9 +38,10 @@ async def prove(
     """Runs `script` with `files` beside it. Cancelling the awaiting task kills it. Never raises for a bad script."""
     started = time.perf_counter()
     try:
-        folder = tempfile.mkdtemp(prefix="inductor-debug-proof-")
+        held = HeldFolder("proof")
     except OSError as error:
         return Proof(False, f"the proof could not be run: {error.strerror or error}", 0.0)
+    folder = held.name
     try:
         Path(folder, name).write_text(script, encoding="utf-8")
         for file, content in (files or {}).items():
@@ -52,7 +52,7 @@ async def prove(
     except OSError as error:
         return Proof(False, f"the proof could not be run: {error.strerror or error}", time.perf_counter() - started)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        held.cleanup()
     return Proof(status == 0, why(status, output, patience), time.perf_counter() - started, output)
 
 

@@ -21,7 +21,7 @@ from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome
 from inductor_debug.engine.pool.job_watch import JobWatch
 from inductor_debug.engine.pool.launch import Launch, StartFailedError, WorkerEntry
 from inductor_debug.engine.pool.spare_source import SpareSource
-from inductor_debug.engine.pool.temporary import scratch_folder
+from inductor_debug.engine.pool.temporary import remove_forgotten, scratch_folder
 from inductor_debug.engine.pool.worker_handle import Worker
 from inductor_debug.engine.pool.worker_source import WorkerSource
 
@@ -111,6 +111,7 @@ class WorkerPool:
 
     async def _start(self) -> None:
         """A start that was killed is tried once more: that says nothing of the interpreter."""
+        asyncio.get_running_loop().run_in_executor(None, remove_forgotten)  # while the interpreter imports torch
         for last in (False, True):
             try:
                 await self._source.start()

@@ -12,6 +12,7 @@ import tempfile
 from typing import BinaryIO
 
 from inductor_debug.engine.pool.launch import StartFailedError
+from inductor_debug.system.held_folders import HeldFolder, remove_abandoned
 
 _IN_MEMORY = "/dev/shm"
 """A file system that Linux keeps in memory."""
@@ -27,7 +28,7 @@ def output_file() -> BinaryIO:
     return open(os.devnull, "w+b", buffering=0)
 
 
-def scratch_folder() -> tempfile.TemporaryDirectory[str]:
+def scratch_folder() -> HeldFolder:
     """A folder for one job, which removes itself.
 
     Raises:
@@ -42,5 +43,10 @@ def scratch_folder() -> tempfile.TemporaryDirectory[str]:
     raise StartFailedError(f"No temporary folder can be made: {reason}. Make room on the disk, or set TMPDIR.")
 
 
-def _folder_in(place: str | None) -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="inductor-debug-job-", dir=place, ignore_cleanup_errors=True)
+def remove_forgotten() -> None:
+    """Removes the folders of jobs whose daemon was killed."""
+    remove_abandoned((_IN_MEMORY,))
+
+
+def _folder_in(place: str | None) -> HeldFolder:
+    return HeldFolder("job", place)
