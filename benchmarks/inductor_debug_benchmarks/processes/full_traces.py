@@ -1,4 +1,6 @@
-"""Analyses texts twice, with equal layers traced once and with all of them traced, and tells what differs.
+"""Analyses texts twice, sparing what can be spared and doing all of it anew, and tells what differs.
+
+Spared are traces of layers that are alike, and answers that fake tensors were given before.
 
 Reads one JSON object `{"stages", "profile", "texts": [[name, path, text], ...]}` from standard input and writes one
 JSON line for each text: how many calls of modules were copied, how many parts both analyses have, and the first parts
@@ -27,8 +29,8 @@ def compared(path: str, text: str, stages: list[Stage], profile: dict[str, Any])
 
     request = JobRequest(1, path, text, os.path.dirname(path), stages, profile, keep_graphs=True, keep_captures=True)
     found = []
-    for copying in (True, False):
-        ended = attempt(lambda copying=copying: _analysed(request, copying), timeout=_SECONDS)  # type: ignore[misc]
+    for sparing in (True, False):
+        ended = attempt(lambda sparing=sparing: _analysed(request, sparing), timeout=_SECONDS)  # type: ignore[misc]
         if ended.ending is not AttemptEnding.DONE:
             return {"copies": 0, "parts": 0, "differences": [], "problem": f"{ended.ending.value}: {ended.detail}"}
         found.append(ended.answer)
@@ -37,10 +39,12 @@ def compared(path: str, text: str, stages: list[Stage], profile: dict[str, Any])
     return {"copies": found[0]["copies"], "parts": len(one), "differences": unlike, "problem": ""}
 
 
-def _analysed(request: JobRequest, copying: bool) -> dict[str, Any]:
+def _analysed(request: JobRequest, sparing: bool) -> dict[str, Any]:
     isolate()
     from inductor_debug.capture.dynamo.repeats.repeated_calls import RepeatedCalls
     from inductor_debug.capture.stages import dynamo_run
+    from inductor_debug.capture.weightless.remembered_answers import RememberingMode
+    from torch._subclasses.fake_tensor import FakeTensorMode
 
     from inductor_debug_benchmarks.processes.analysis_parts import parts_of_analysis
 
@@ -52,9 +56,11 @@ def _analysed(request: JobRequest, copying: bool) -> dict[str, Any]:
             made.append(self)
 
         def _may_repeat(self, tracker: Any, translator: Any) -> bool:
-            return copying and super()._may_repeat(tracker, translator)
+            return sparing and super()._may_repeat(tracker, translator)
 
     dynamo_run.RepeatedCalls = Counted  # type: ignore[attr-defined]
+    if not sparing:
+        RememberingMode.answer = FakeTensorMode.__torch_dispatch__  # type: ignore[method-assign]
     parts = parts_of_analysis(request)
     return {"copies": sum(each.copies for each in made), "parts": parts}
 

@@ -1,8 +1,8 @@
 """`inductor-debug bench layers`: what traces with copied layers tell, against full ones, on transformers' models.
 
 Each architecture is small and has several layers, and is analysed twice by the same code: once as ever, once with every
-layer traced. Every op, span, module path, finding and graph of both has to be the same. The work is done in processes
-of their own; nothing here imports torch.
+layer traced and every operation on fake tensors worked out anew. Every op, span, module path, finding and graph of both
+has to be the same. The work is done in processes of their own; nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from inductor_debug_benchmarks.measuring import progress, rows_by
 from inductor_debug_benchmarks.outcome import BenchmarkOutcome, Promise
 
 LAYERS = 4
-STAGES = (Stage.MOCK, Stage.AOT)
-"""What Dynamo traces for; a preview is an eager run, in which nothing is copied."""
+STAGES = (Stage.PREVIEW, Stage.MOCK, Stage.AOT)
+"""In a preview, which is an eager run, nothing is copied; answers of fake tensors are remembered in it, too."""
 ENOUGH = 40
 """Architectures in which layers were copied, for the comparison to say something."""
 _COUNTS = re.compile(r"\b(num_hidden_layers|num_layers|n_layers?|encoder_layers|decoder_layers)=\d+")

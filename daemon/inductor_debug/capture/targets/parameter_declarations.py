@@ -35,7 +35,7 @@ class Declarations:
         self._tensors: dict[tuple[int, str], Frames] = {}
         self._modules: dict[int, Frames] = {}
         self._kept: list[torch.nn.Module] = []
-        self._trees: dict[str, ast.Module | None] = {}
+        self._assigning: dict[str, dict[int, list[ast.Assign | ast.AnnAssign]]] = {}
         self._values: dict[Frame, Frame] = {}
 
     @contextlib.contextmanager
@@ -97,13 +97,10 @@ class Declarations:
         return frames if found is innermost else (found, *frames[1:])
 
     def _assigned(self, frame: Frame) -> Frame:
-        tree = self._tree(frame.location.path)
         start = frame.location.range.start
-        for node in ast.walk(tree) if tree is not None else ():
-            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None or node.lineno - 1 != start.line:
-                continue
+        for node in self._assignments(frame.location.path).get(start.line + 1, ()):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(self._range(frame, target) == frame.location.range for target in targets):
+            if node.value is not None and any(self._range(frame, each) == frame.location.range for each in targets):
                 positions = _positions(node.value)
                 return self._sources.frame_from_positions(frame.location.path, frame.function, positions) or frame
         return frame
@@ -113,10 +110,16 @@ class Declarations:
             frame.location.path, node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
         ).range
 
-    def _tree(self, path: str) -> ast.Module | None:
-        if path not in self._trees:
-            self._trees[path] = self._sources.tree(path)
-        return self._trees[path]
+    def _assignments(self, path: str) -> dict[int, list[ast.Assign | ast.AnnAssign]]:
+        """The assignments of a file by their first lines: looked for once, for a model has thousands of parts."""
+        if path not in self._assigning:
+            found: dict[int, list[ast.Assign | ast.AnnAssign]] = {}
+            tree = self._sources.tree(path)
+            for node in ast.walk(tree) if tree is not None else ():
+                if isinstance(node, ast.Assign | ast.AnnAssign):
+                    found.setdefault(node.lineno, []).append(node)
+            self._assigning[path] = found
+        return self._assigning[path]
 
 
 def _positions(node: ast.expr) -> SourcePositions:

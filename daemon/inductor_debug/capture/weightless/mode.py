@@ -23,6 +23,7 @@ from inductor_debug.capture.weightless.dimension_checks import check_dimensions
 from inductor_debug.capture.weightless.false_refusals import RefusedWithoutValuesError, is_taken_with_values
 from inductor_debug.capture.weightless.grouped_products import GROUPED_PRODUCT, grouped_product
 from inductor_debug.capture.weightless.invented_values import MOST_ELEMENTS, Inventor
+from inductor_debug.capture.weightless.remembered_answers import RememberingMode
 from inductor_debug.capture.weightless.tensor_copies import mend_copies
 
 _FACTORIES = frozenset(
@@ -38,7 +39,7 @@ _FAKE_RULES: dict[Any, Any] = getattr(operator_rules, "registered_hop_fake_fns",
 _INDEXED = frozenset(("index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put"))
 
 
-class WeightlessMode(FakeTensorMode):  # type: ignore[no-untyped-call]
+class WeightlessMode(RememberingMode):  # type: ignore[no-untyped-call]
     """Tensors without storage; real ones that meet it are taken as fake.
 
     Args:
@@ -93,7 +94,7 @@ class WeightlessMode(FakeTensorMode):  # type: ignore[no-untyped-call]
             RefusedWithoutValuesError: it refuses what real tensors of the same sizes would not be refused for.
         """
         try:
-            return super().__torch_dispatch__(func, types, args, kwargs)
+            return self.answer(func, types, args, kwargs)
         except (RuntimeError, IndexError, TypeError, ValueError) as error:
             if type(error).__module__ != fake_tensor.__name__ and is_taken_with_values(func, args, kwargs):
                 raise RefusedWithoutValuesError(str(error)) from error
