@@ -37,7 +37,7 @@ def main(configuration: dict[str, Any]) -> NoReturn:
     function = job.resolve(configuration["job"])
     rehearsal = job.resolve(configuration["rehearsal"]) if configuration["rehearsal"] else None
     server = ForkServer(control, function, rehearsal, Preloader(configuration["project_root"]))
-    freeze_heap()
+    gc.freeze()  # nothing is searched: imports leave no garbage, and a rehearsal collects its own
     leash.release()
     server.serve({**greeting, "seconds": time.monotonic() - started})
 

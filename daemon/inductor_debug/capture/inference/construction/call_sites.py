@@ -76,7 +76,7 @@ class _Site:
 
 @dataclass(frozen=True)
 class _Reached:
-    """What a call is given when it is reached; `callee` is what is called, `receiver` what that is looked up on."""
+    """What a call is given when it is reached; `receiver` has the method that is called, `callee` is what else is."""
 
     args: list[Any]
     kwargs: dict[str, Any]
@@ -206,14 +206,16 @@ class CallSites:
         follower, started = Follower(self._namespace, self.options), time.process_time()
 
         def look(part: ast.AST, names: Names) -> None:
-            if len(found) < _MOST_TIMES and any(item is site.node for item in ast.walk(part)):
+            if len(found) < _MOST_TIMES and _is_in(site.node, part):
                 called = site.node.func
                 try:
                     args, kwargs = follower.arguments(site.node, names)
                 except UnknownError:
                     return
-                receiver = follower.or_unknown(called.value, names) if isinstance(called, ast.Attribute) else None
-                reached = _Reached(args, kwargs, follower.or_unknown(called, names), receiver)
+                method = isinstance(called, ast.Attribute)
+                receiver = follower.or_unknown(called.value, names) if method else None
+                callee = UnknownError if method else follower.or_unknown(called, names)
+                reached = _Reached(args, kwargs, callee, receiver)
                 if not any(is_same([item.args, item.kwargs], [args, kwargs]) for item in found):
                     found.append(reached)
 
@@ -285,6 +287,12 @@ def calls_in_examples(
     """The calls of `name` in the examples of a file's docstrings and of the READMEs around it."""
     for example in (*examples_in_docstrings(tree), *examples_in_readmes(path, root)):
         yield from CallSites(example, {**namespace, **names_of(example)}).of(name)
+
+
+def _is_in(node: ast.Call, part: Any) -> bool:
+    """Whether a call is part of a statement or an expression of the same file."""
+    around = part.lineno <= node.lineno and (node.end_lineno or 0) <= (part.end_lineno or 0)
+    return around and any(item is node for item in ast.walk(part))
 
 
 def _is_of_class(function: Function) -> bool:

@@ -18,7 +18,12 @@ from inductor_debug.capture.inference.values.function_syntax import Function, fu
 from inductor_debug.capture.inference.values.plain_calls import PlainCalls
 from inductor_debug.capture.inference.values.plain_values import Names, ValueBudget, bind
 from inductor_debug.capture.inference.values.pure_calls import CHANGING, truth
-from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue, UnknownError, is_known
+from inductor_debug.capture.inference.values.symbolic_values import (
+    LaterInstance,
+    SymbolicValue,
+    UnknownError,
+    is_known,
+)
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.loading import is_installed, is_standard
 
@@ -87,6 +92,8 @@ class Follower(PlainCalls):
         namespace, options = foreign.globals_of(function) or self.namespace, self.options
         if isinstance(function, FollowedFunction):
             namespace, options = function.names or namespace, function.options or options
+        if args and isinstance(args[0], LaterInstance) and not (tree.args.posonlyargs or tree.args.args):
+            args = [self.instance(args[0]), *args[1:]]
         inner = Follower(namespace, options, budget=self.budget)
         inner.depth = self.depth + 1
         try:
@@ -268,7 +275,7 @@ class Follower(PlainCalls):
             for index, item in enumerate(target.elts):
                 self.store(item, value[index] if fits else UnknownError, names)
         elif isinstance(target, ast.Attribute):
-            owner = self.or_unknown(target.value, names)
+            owner = self.owner(target.value, names)
             if isinstance(owner, SymbolicValue):
                 owner.attributes[target.attr] = value
             elif isinstance(owner, SimpleNamespace):

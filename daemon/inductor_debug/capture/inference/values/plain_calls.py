@@ -11,6 +11,7 @@ import collections
 import copy
 import dataclasses
 import functools
+import inspect
 from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -31,6 +32,7 @@ from inductor_debug.capture.inference.values.pure_calls import (
     result_of,
 )
 from inductor_debug.capture.inference.values.symbolic_values import (
+    LaterInstance,
     Options,
     SymbolicValue,
     UnknownError,
@@ -57,10 +59,19 @@ class PlainCalls(PlainValues):
                 return options if node.func.attr == "parse_args" else (options, [])
             if node.func.attr == "is_available":
                 return False
-            known = self._method(node, names)
+            owner = self.owner(node.func.value, names)
+            known = self._method(owner, node, names)
             if known is not UnknownError:
                 return known
-        function = self.value(node.func, names)
+            value = owner.value if isinstance(owner, LaterInstance) else owner
+            if isinstance(value, SymbolicValue) and (method := _method_of(value, node.func.attr)) is not None:
+                if not value.complete:
+                    raise UnknownError
+                args, kwargs = self.arguments(node, names)
+                return self.followed(method, [LaterInstance(value), *args], kwargs)
+            function = self.attribute_of(owner, node.func)
+        else:
+            function = self.value(node.func, names)
         args, kwargs = self.arguments(node, names)
         if function is eval and len(args) == 1 and isinstance(args[0], str):
             return self.value(ast.parse(args[0].strip(), mode="eval").body, names)
@@ -126,10 +137,10 @@ class PlainCalls(PlainValues):
             value.text = f"{node.func.id}({', '.join(given)})"
         return value
 
-    def _method(self, node: ast.Call, names: Names) -> Any:
+    def _method(self, owner: Any, node: ast.Call, names: Names) -> Any:
         """What a method of a plain value gives; unknown where it is none."""
         assert isinstance(node.func, ast.Attribute)
-        owner, name = self.or_unknown(node.func.value, names), node.func.attr
+        name = node.func.attr
         module = isinstance(owner, SymbolicValue) and isinstance(owner.kind, type) and issubclass(owner.kind, nn.Module)
         if module and name in ("to", "cuda", "cpu", "train", "eval", "half", "float", "double", "apply"):
             return owner
@@ -143,3 +154,11 @@ class PlainCalls(PlainValues):
             return UnknownError
         args, kwargs = self.arguments(node, names)
         return method_of(owner, name, args, kwargs)
+
+
+def _method_of(value: SymbolicValue, name: str) -> Any:
+    """A method that an instance has of its class, whatever it is made of; None where only an instance could tell."""
+    if name in value.attributes or not isinstance(value.kind, type):
+        return None
+    found = inspect.getattr_static(value.kind, name, None)
+    return found if inspect.isfunction(found) else None

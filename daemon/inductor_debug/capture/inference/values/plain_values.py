@@ -12,7 +12,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -31,7 +31,14 @@ from inductor_debug.capture.inference.values.pure_calls import (
     seen,
     truth,
 )
-from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue, UnknownError, fresh, own_copy
+from inductor_debug.capture.inference.values.symbolic_values import (
+    LaterInstance,
+    SymbolicValue,
+    UnknownError,
+    fresh,
+    own_copy,
+    parts_of,
+)
 from inductor_debug.capture.runtime import foreign
 
 Names = dict[str, Any]
@@ -46,12 +53,14 @@ _DEEPEST = 150
 class ValueBudget:
     """How many more expressions and statements are read for one question, and until when: processor time.
 
-    `depth` is how many expressions are being read, each within the one before.
+    `depth` is how many expressions are being read, each within the one before; `made` has the instances
+    that methods were followed on, `UnknownError` for what cannot be made, and what they were made of, by its identity.
     """
 
     steps: int = 4000
     until: float = 0.0
     depth: int = 0
+    made: dict[int, tuple[Any, Any]] = field(default_factory=dict)
 
     def spend(self) -> None:
         """Takes one step; raises `UnknownError` where none is left."""
@@ -109,7 +118,12 @@ class PlainValues:
         found = names[node.id] if node.id in names else own_copy(self.namespace.get(node.id, _builtin(node.id)))
         if found is UnknownError:
             raise UnknownError
-        return found
+        return self.instance(found) if isinstance(found, LaterInstance) else found
+
+    def owner(self, node: ast.expr, names: Names) -> Any:
+        """What an attribute or a method is looked up on: what is still to be made is not made for that alone."""
+        held = names.get(node.id) if isinstance(node, ast.Name) else None
+        return held if isinstance(held, LaterInstance) else self.or_unknown(node, names)
 
     def _items(self, node: Any, names: Names) -> Any:
         found: list[Any] = []
@@ -197,8 +211,12 @@ class PlainValues:
                 yield from self.rounds(rest, names)
 
     def _attribute(self, node: Any, names: Names) -> Any:
+        return self.attribute_of(self.owner(node.value, names), node)
+
+    def attribute_of(self, owner: Any, node: ast.Attribute) -> Any:
+        """The value of an expression whose owner's value is known, or is `UnknownError`."""
         try:
-            return self.attribute(self.value(node.value, names), node.attr)
+            return self.attribute(_checked(owner), node.attr)
         except UnknownError:
             if node.attr in self.options:
                 return self.options[node.attr]
@@ -206,6 +224,8 @@ class PlainValues:
 
     def attribute(self, owner: Any, name: str) -> Any:
         """An attribute of a value; of an instance that is still to be made, as its class makes it."""
+        if isinstance(owner, LaterInstance):
+            owner = self.instance(owner)
         if isinstance(owner, SymbolicValue):
             if name in owner.attributes:
                 return _checked(owner.attributes[name])
@@ -230,6 +250,20 @@ class PlainValues:
         if not value.complete:
             raise UnknownError
         return guarded(lambda: fresh(value))
+
+    def instance(self, later: LaterInstance) -> Any:
+        """The instance that a method is followed on, made once as long as it would be made of the same."""
+        value = later.value
+        parts, made = parts_of(value), self.budget.made.get(id(value))
+        if made is None or made[0] != parts:
+            made = self.budget.made[id(value)] = (parts, self._looked_at_or_unknown(value))
+        return _checked(made[1])
+
+    def _looked_at_or_unknown(self, value: SymbolicValue) -> Any:
+        try:
+            return self.looked_at(value)
+        except UnknownError:
+            return UnknownError
 
     def call(self, node: ast.Call, names: Names) -> Any:
         """What a call gives."""

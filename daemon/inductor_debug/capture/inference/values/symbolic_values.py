@@ -45,6 +45,16 @@ class SymbolicValue:
         return all(is_known(item) for item in (*self.args, *self.kwargs.values(), *self.attributes.values()))
 
 
+@dataclass(eq=False)
+class LaterInstance:
+    """What a method that is followed is called on: made only where more than another method of it is asked for.
+
+    Only a name stands for one; whoever reads that name gets the instance itself.
+    """
+
+    value: SymbolicValue
+
+
 class Options(SimpleNamespace):
     """What the command line gives where nobody types anything; options without a default are missing."""
 
@@ -123,6 +133,32 @@ def made(value: SymbolicValue, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         if is_known(item):
             setattr(instance, name, fresh(item))
     return instance
+
+
+@dataclass(frozen=True, eq=False)
+class _Itself:
+    """An object that equals itself alone, whatever its class thinks."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def parts_of(value: Any) -> Any:
+    """What `fresh` would make a value of, to be compared: it differs where anything in it was changed."""
+    if isinstance(value, SymbolicValue):
+        return _Itself(value), *map(parts_of, (value.args, value.kwargs, value.attributes))
+    if type(value) in (list, tuple, set):
+        return type(value), *map(parts_of, value)
+    if type(value) is dict:
+        return dict, *((key, parts_of(item)) for key, item in value.items())
+    if isinstance(value, SimpleNamespace):
+        return _Itself(value), parts_of(vars(value))
+    return (type(value), value) if type(value) in (int, float, str, bool, type(None)) else _Itself(value)
 
 
 def own_copy(value: Any) -> Any:
