@@ -14,6 +14,7 @@ from inductor_debug.accelerators.profile import load_document, read_profile
 from inductor_debug.artifacts.graph_columns import decode
 from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, why_no_kernels
 from inductor_debug.capture.gpu_kernels.gpu_attention import AttentionKernel, attention_kernel
+from inductor_debug.capture.gpu_kernels.triton_compiling import READY
 from inductor_debug_schema import ArtifactMade, GraphDocument, Kernel, Stage
 
 pytestmark = pytest.mark.torch
@@ -274,3 +275,12 @@ def test_what_needs_triton_itself_says_so(tmp_path: Path) -> None:
     notes = [note for stage in job.stages for note in stage.report.notes]
     assert any("pip install inductor-debug[gpu]" in note for note in notes)
     assert not job.findings
+
+
+@pytest.mark.parametrize(("accelerator", "ahead"), [("rtx-4090", True), ("none", False)])
+def test_where_a_gpu_was_chosen_the_next_job_has_what_kernels_are_made_with(
+    tmp_path: Path, accelerator: str, ahead: bool
+) -> None:
+    text = "import torch\n\n# inductor-debug: inputs=(torch.randn(8),)\ndef double(x):\n    return x * 2\n"
+    modules = analyze(tmp_path / "model.py", text, accelerator=accelerator).loaded.modules
+    assert ({"torch._inductor.compile_fx", READY} <= set(modules)) is ahead

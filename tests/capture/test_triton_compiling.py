@@ -105,6 +105,28 @@ def test_amds_kernels_have_amds_machine_code(builds: dict[str, list[dict[str, An
     assert build["occupancy"]["most_warps"] == 32
 
 
+AHEAD = """
+import importlib
+from inductor_debug.accelerators.profile import load_document, read_profile
+from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of
+from inductor_debug.capture.gpu_kernels.triton_compiling import READY, prepare
+
+importlib.import_module(READY)
+reading = importlib.import_module("triton.runtime.cache").triton_key
+before = reading.cache_info().misses
+prepare(absent_gpu_of(read_profile(load_document("h100"))))
+print(before, reading.cache_info().misses)
+"""
+
+
+def test_what_a_fork_server_has_read_no_first_kernel_waits_for(folder: Path) -> None:
+    path = os.pathsep.join([*filter(None, [needed.triton_folder()]), *filter(None, sys.path)])
+    command = [sys.executable, "-c", AHEAD]
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "1 1\n", done.stderr
+
+
 def test_without_triton_it_says_what_to_install() -> None:
     def work() -> Any:
         import importlib.util

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -163,6 +164,48 @@ def test_a_library_that_only_a_script_imports_is_asked_for_what_it_holds(
     assert value("same.WIDTHS['small']") == value("nets.__dict__['WIDTHS']['small']") == 24
     assert text_of(value("nets.block"), names) == "__import__('zoo_of_nets.nets', fromlist=['_']).block"
     assert value("nets.missing") is value("torch_that_is_not_there.x") is UnknownError
+
+
+def test_a_method_is_followed_without_making_what_it_is_called_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "made_nets.py").write_text(
+        dedent("""
+        import contextlib
+
+        MADE = []
+
+        class Net:
+            def __init__(self, width):
+                MADE.append(width)
+                self.width = width
+
+            def doubled(self, number):
+                return self.same(number) * 2
+
+            def same(self, number):
+                return number
+
+            def widths(self):
+                return [self.width, self.width + 1]
+
+            @contextlib.contextmanager
+            def guarded(self):
+                yield
+        """)
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "made_nets", raising=False)
+    nets = importlib.import_module("made_nets")
+    names: dict[str, object] = {}
+    text = "net = Net(8)\na = net.doubled(3)\nb = net.guarded()\n"
+    follower = Follower(vars(nets), {})
+    follower.run(ast.parse(text).body, names)
+    assert (names["a"], names["b"], nets.MADE) == (6, UnknownError, [])
+    follower.run(ast.parse("c = net.widths()\nd = net.widths()\n").body, names)
+    assert (names["c"], names["d"], nets.MADE) == ([8, 9], [8, 9], [8])
+    follower.run(ast.parse("net.width = 16\ne = net.widths()\n").body, names)
+    assert (names["e"], nets.MADE) == ([16, 17], [8, 8])
 
 
 def test_arguments_without_names_are_those_of_a_call(tmp_path: Path) -> None:

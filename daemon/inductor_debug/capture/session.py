@@ -65,7 +65,7 @@ from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.runtime.torch_logs import ask_for, kept_log
 from inductor_debug.capture.sizes.larger_sizes import with_larger_sizes
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
-from inductor_debug.capture.stage_runners import HEAVY, asks_of_one_call, runner_for
+from inductor_debug.capture.stage_runners import asks_of_one_call, runner_for, worth_having
 from inductor_debug.capture.stages.aot_lowering import decomposing
 from inductor_debug.capture.stages.native_run import not_followed, runs_natively, without_errors
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
@@ -196,7 +196,7 @@ class _Session:
         notes = [*load.notes, *load.discovered.notes, *self._new_device_notes()]
         dependencies = self._builder.dependencies()
         seconds = time.perf_counter() - started
-        modules = [*preloadable(load.modules), *(HEAVY[stage] for stage in self._request.stages if stage in HEAVY)]
+        modules = [*preloadable(load.modules), *worth_having(self._request.stages, self._profile)]
         self._emit(Loaded(found, dependencies, modules, seconds, notes))
         for item in load.not_reached:
             line = max(load.left_at or 1, 1) - 1

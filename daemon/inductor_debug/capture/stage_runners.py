@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 
@@ -12,6 +12,7 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.export.export_stage import run_asked_export, run_export
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.gpu_kernels.absent_gpu import absent_gpu_of, attention_on, why_no_kernels
+from inductor_debug.capture.gpu_kernels.triton_compiling import READY
 from inductor_debug.capture.gradients.gradient_stage import run_gradients, run_preview_with_contexts
 from inductor_debug.capture.inductor.inductor_stage import run_inductor
 from inductor_debug.capture.running.stage_results import StageOutcome
@@ -25,8 +26,18 @@ _RUNNERS: dict[Stage, StageRunner] = {
 }
 _ON_FAKES: dict[Stage, StageRunner] = {Stage.PREVIEW: run_preview_with_contexts, Stage.MOCK: run_mock}
 """What runs operations, mostly on fake tensors."""
-HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
-"""What the slower stages import of torch first, for about a second: worth having before the next job asks for them."""
+_HEAVY = {Stage.AOT: "torch._inductor.pattern_matcher", Stage.INDUCTOR: "torch._inductor.compile_fx"}
+"""What the slower stages import of torch first, for about a second."""
+
+
+def worth_having(stages: Sequence[Stage], profile: Profile) -> list[str]:
+    """Modules that take long to import and that the next jobs of such a file will ask for.
+
+    Who has chosen a GPU will look at its kernels: what these are made and compiled with is had before the first order.
+    """
+    asked = [*stages, Stage.INDUCTOR] if absent_gpu_of(profile) is not None else stages
+    modules = [_HEAVY[stage] for stage in dict.fromkeys(asked) if stage in _HEAVY]
+    return [*modules, READY] if asked is not stages else modules
 
 
 def runner_for(stage: Stage, profile: Profile, request: JobRequest) -> StageRunner | None:

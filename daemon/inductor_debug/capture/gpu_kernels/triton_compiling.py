@@ -46,6 +46,8 @@ _IMPORTED = (
     "triton.compiler",
     "triton.backends.compiler",
 )
+READY = "inductor_debug.capture.gpu_kernels.triton_ready"
+"""What a process that was forked for a kernel is better forked with."""
 _CUOBJDUMP_SECONDS = 60
 _SIMD_UNITS = 4
 _WAVES_PER_UNIT = 8
@@ -62,8 +64,7 @@ def prepare(gpu: AbsentGpu) -> None:
     with contextlib.suppress(ImportError, AttributeError), gpu.lowering():
         for name in _IMPORTED:
             importlib.import_module(name)
-        # Reads all files of Triton's, to know by which of them it keeps what it compiles.
-        importlib.import_module("triton.runtime.cache").triton_key()
+        importlib.import_module(READY)
 
 
 def compile_kernel(kernel: KernelSource, gpu: AbsentGpu) -> KernelBuild:

@@ -60,6 +60,7 @@ class WorkerPool:
         self._running: set[asyncio.Task[JobEnd]] = set()
         self._to_learn: dict[str, None] = {}
         self._offered: set[str] = set()
+        self._one_job = one_job
         self._closed = False
 
     async def start(self) -> None:
@@ -158,7 +159,7 @@ class WorkerPool:
         """Tells the source which modules jobs have used since; only while no job runs, since importing takes time."""
         modules = [name for name in self._to_learn if name not in self._offered]
         self._to_learn.clear()
-        if modules and self._source.alive:
+        if modules and self._source.alive and not self._one_job:
             self._offered.update(modules)
             self._source.learn(modules)
 

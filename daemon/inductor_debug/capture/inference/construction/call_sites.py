@@ -212,9 +212,12 @@ class CallSites:
                     args, kwargs = follower.arguments(site.node, names)
                 except UnknownError:
                     return
-                method = isinstance(called, ast.Attribute)
-                receiver = follower.or_unknown(called.value, names) if method else None
-                callee = UnknownError if method else follower.or_unknown(called, names)
+                receiver: Any = None
+                callee: Any = UnknownError
+                if isinstance(called, ast.Attribute):
+                    receiver = follower.or_unknown(called.value, names)
+                else:
+                    callee = follower.or_unknown(called, names)
                 reached = _Reached(args, kwargs, callee, receiver)
                 if not any(is_same([item.args, item.kwargs], [args, kwargs]) for item in found):
                     found.append(reached)
