@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from inductor_debug.capture.running.origins import OriginTable
+from inductor_debug.capture.tensors.recorder import Recorder, StackAttribution
 from inductor_debug.capture.weightless import remembered_answers
 from inductor_debug.capture.weightless.mode import WeightlessMode
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
@@ -100,9 +103,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return functions
 
 
-def _run(mode: FakeTensorMode, program: Sequence[tuple[str, str, int, int]]) -> list[Any]:
+def _run(mode: FakeTensorMode, program: Sequence[tuple[str, str, int, int]], under: Any = None) -> list[Any]:
     """All that is known of what a program makes, step by step."""
-    with mode:
+    with mode, under or contextlib.nullcontext():
         pool = [torch.randn(4, 4), torch.arange(16).view(4, 4), torch.randn(4, 4, requires_grad=True)]
         told: list[Any] = []
         for step, setting, one, other in program:
@@ -115,6 +118,13 @@ def _run(mode: FakeTensorMode, program: Sequence[tuple[str, str, int, int]]) -> 
             pool += [each for each in (made if isinstance(made, tuple) else (made,)) if isinstance(each, torch.Tensor)]
             told.append([_look(each, pool) for each in pool])
         return told
+
+
+def _recorded(mode: FakeTensorMode, program: Sequence[tuple[str, str, int, int]]) -> list[Any]:
+    """The same, and every operation of it, with a recorder that is asked before the mode."""
+    recorder = Recorder(StackAttribution(lambda _: (), lambda: ""), OriginTable())
+    made = _run(mode, program, recorder)
+    return [made, [replace(op, seq_nr=None) for op in recorder.recording.ops]]
 
 
 def _look(tensor: Any, pool: Tensors) -> Any:
@@ -139,6 +149,18 @@ def test_a_program_run_again_makes_the_tensors_that_torch_makes(program: list[tu
     mode = WeightlessMode()
     expected = _run(FakeTensorMode(allow_non_fake_inputs=True), program)
     assert [_run(mode, program) for _ in range(3)] == [expected] * 3
+
+
+@settings(max_examples=100, deadline=None)
+@given(program=_PROGRAMS)
+@example(program=_OFFSETS)
+@example(program=_STRIDES)
+@example(program=_CONJUGATES)
+@example(program=_DTYPES)
+def test_what_is_recorded_is_what_torch_makes(program: list[tuple[str, str, int, int]]) -> None:
+    mode = WeightlessMode()
+    expected = _recorded(FakeTensorMode(allow_non_fake_inputs=True), program)
+    assert [_recorded(mode, program) for _ in range(3)] == [expected] * 3
 
 
 def test_every_step_is_one_that_a_program_can_make() -> None:

@@ -23,7 +23,7 @@ from inductor_debug.capture.weightless.dimension_checks import check_dimensions
 from inductor_debug.capture.weightless.false_refusals import RefusedWithoutValuesError, is_taken_with_values
 from inductor_debug.capture.weightless.grouped_products import GROUPED_PRODUCT, grouped_product
 from inductor_debug.capture.weightless.invented_values import MOST_ELEMENTS, Inventor
-from inductor_debug.capture.weightless.remembered_answers import RememberingMode
+from inductor_debug.capture.weightless.remembered_answers import UNKNOWN, RememberingMode
 from inductor_debug.capture.weightless.tensor_copies import mend_copies
 
 _FACTORIES = frozenset(
@@ -86,6 +86,10 @@ class WeightlessMode(RememberingMode):  # type: ignore[no-untyped-call]
             if func.overloadpacket in _FACTORIES and not func._schema.is_mutable:
                 return self._made_of_numbers(func, args, kwargs, out)
             return out if self.inventor is None else self._with_values(self.inventor, func, args, kwargs, out)
+
+    def at_once(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """As of torch's mode, where no values are kept."""
+        return UNKNOWN if self._most_constant else super().at_once(func, args, kwargs)
 
     def _without_values(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """What torch's own mode gives.

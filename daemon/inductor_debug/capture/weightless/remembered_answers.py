@@ -11,13 +11,20 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, in_kernel_invocation_manager
+from torch._subclasses.fake_tensor import (
+    FakeTensor,
+    FakeTensorMode,
+    extract_tensor_metadata,
+    in_kernel_invocation_manager,
+)
 
 _KNOWN = ("2.13.",)
 _PLAIN = frozenset({int, float, bool, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format})
 _SEVERAL = (list, tuple)
-
-
+_UNSAFE_VIEW = torch.ops.aten._unsafe_view.default
+"""torch's cache leaves it out, for it shares memory and is no view to it; most linear layers end with one."""
+UNKNOWN = object()
+"""In place of an answer."""
 _NONE = object()
 """In place of an entry: torch's cache keeps none for such an operation, but computes it anew each time."""
 
@@ -25,14 +32,21 @@ _NONE = object()
 class _Answer:
     """What is known of an operation that was asked for: the `entry` of torch's cache.
 
-    Once torch has made a tensor from it, if it is one, `state` has the attributes of that.
+    Once torch has made a tensor from it, if it is one, `looks` are that one's, and `state` its attributes; it is a view
+    of the argument with the number `view_of`, if of any.
     """
 
-    __slots__ = ("entry", "state")
+    __slots__ = ("entry", "looks", "state", "view_of")
 
     def __init__(self, entry: Any) -> None:
         self.entry = entry
-        self.state: dict[str, Any] | None = None
+        self.looks: Any = None
+        self.state: dict[str, Any] = {}
+        self.view_of: int | None = None
+
+    def made(self, tensor: FakeTensor, looks: Any, view_of: int | None) -> None:
+        """The answer is another tensor like this one."""
+        self.looks, self.state, self.view_of = looks, dict(vars(tensor)), view_of
 
 
 class _Asked:
@@ -61,38 +75,49 @@ class RememberingMode(FakeTensorMode):  # type: ignore[no-untyped-call]
             return super().__torch_dispatch__(func, types, args, kwargs)
         known = self._answers.get(key)
         if known is not None:
-            if known.entry is _NONE:
+            if known.entry is _NONE and known.looks is None:
                 return self._dispatch_impl(func, types, args, kwargs)
             return self._given_again(known, func, args)
         asked = _Asked(func, args)
         self._asked.append(asked)
         try:
-            result = super().__torch_dispatch__(func, types, args, kwargs)
+            result: Any = super().__torch_dispatch__(func, types, args, kwargs)
         finally:
             self._asked.pop()
         if asked.entry is not None:
-            self._answers[key] = _Answer(asked.entry)
+            self._answers[key] = known = _Answer(asked.entry)
+            if func is _UNSAFE_VIEW and asked.entry is _NONE and _is_plain_view(result, args[0]):
+                known.made(result, extract_tensor_metadata(result), 0)
         return result
 
+    def at_once(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """What an operation gives, for who would ask this mode next; `UNKNOWN` where the way there is to be gone."""
+        key = self._key(func, args, kwargs) if self._remembers else None
+        known = None if key is None else self._answers.get(key)
+        if known is None or (known.entry is _NONE and known.looks is None):
+            return UNKNOWN
+        return self._given_again(known, func, args)
+
     def _given_again(self, known: _Answer, func: Any, args: Any) -> Any:
-        if known.state is not None:
-            return self._made(known.entry.output_infos[0], known.state, func, args)
+        if known.looks is not None:
+            return self._made(known, args)
         of_torch: Any = super()
         # Its other arguments are for sizes that are symbols.
         result = of_torch._output_from_cache_entry(None, known.entry, None, func, args)
         if type(result) is FakeTensor and _is_plain(known.entry):
-            known.state = dict(vars(result))
+            info = known.entry.output_infos[0]
+            known.made(result, info.metadata, info.view_idx if func.is_view else None)
         return result
 
-    def _made(self, info: Any, state: dict[str, Any], func: Any, args: Any) -> Any:
+    def _made(self, known: _Answer, args: Any) -> Any:
         """What torch's constructor makes of the metadata of a tensor, with fewer questions."""
-        looks = info.metadata
+        looks = known.looks
         with in_kernel_invocation_manager(self):
             made = torch.empty_strided(
                 looks.shape, looks.stride, dtype=looks.dtype, device="meta", requires_grad=looks.requires_grad
             )
-            if func.is_view:
-                storage = args[info.view_idx].untyped_storage()
+            if known.view_of is not None:
+                storage = args[known.view_of].untyped_storage()
                 made.set_(storage, looks.storage_offset, looks.shape, looks.stride)
         result: Any = torch.Tensor._make_subclass(
             FakeTensor, made, looks.requires_grad, dispatch_device=True, device_for_backend_keys=looks.device
@@ -101,7 +126,7 @@ class RememberingMode(FakeTensorMode):  # type: ignore[no-untyped-call]
             torch._C._set_warn_deprecated_on_mutable_data_ptr(result)
         else:
             torch._C._set_throw_on_mutable_data_ptr(result)
-        result.__dict__.update(state)
+        result.__dict__.update(known.state)
         return result
 
     def _key(self, func: Any, args: Any, kwargs: Any) -> tuple[Any, ...] | None:
@@ -179,3 +204,10 @@ def _is_plain(entry: Any) -> bool:
     info = entry.output_infos[0]
     looks = info.metadata
     return info.inplace_idx is None and looks is not None and not looks.is_conj and not looks.is_neg
+
+
+def _is_plain_view(result: Any, viewed: Any) -> bool:
+    """Whether what was made of a tensor is nothing but another look at its memory."""
+    if type(result) is not FakeTensor or result.constant is not None or result.is_conj() or result.is_neg():
+        return False
+    return bool(result.untyped_storage()._cdata == viewed.untyped_storage()._cdata)
