@@ -46,6 +46,15 @@ def test_the_table_has_a_column_each_and_says_nothing_that_a_profile_does_not(
     assert any(line.startswith("model.py:12:16: warning dtype: ") for line in lines)
 
 
+def test_it_says_that_sizes_are_small_where_nobody_gave_any(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("model.py", MODEL.replace("# inductor-debug: inputs=(torch.randn(4, 17),)\n", ""))
+    words = ["compare-accelerators", "model.py", "--accelerators", "h100,rtx-4090", "-q"]
+    assert main(words) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "model.py, captured once, with small inferred inputs"
+
+
 def test_markdown_keeps_its_columns_whatever_a_profile_is_called(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -66,6 +66,11 @@ def remark(target: TargetReport) -> str:
     return "" if target.checked is Checked.YES else " ".join(f"{WORDS[target.checked]}: {target.why}".splitlines())
 
 
+def small_inputs(target: TargetReport) -> bool:
+    """Whether a target ran with inferred inputs of sizes that nobody gave, the smallest that run."""
+    return target.inferred is not None and not any(size.given for size in target.sizes)
+
+
 def sizes_of(target: TargetReport) -> str:
     """`batch 8 · seq any`: the free sizes of a target as they are now; empty where none is free, as far as is known."""
     shown = [f"{size.name} {size.value if size.known else 'any'}" for size in target.sizes]

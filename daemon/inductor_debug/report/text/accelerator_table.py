@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inductor_debug_schema import AcceleratorComparison
 
-from inductor_debug.engine.results.target_coverage import remark
+from inductor_debug.engine.results.target_coverage import remark, small_inputs
 from inductor_debug.report.accelerator_rows import rows_of
 from inductor_debug.report.cells import one_line, width_of
 from inductor_debug.report.file_names import FileNames
@@ -48,7 +48,8 @@ class AcceleratorTable:
     def _heading(self) -> str:
         shown = self._places.shown(self._comparison.path)
         target = f"::{self._comparison.target}" if self._comparison.target else ""
-        return one_line(f"{shown}{target}, captured once")
+        small = ", with small inferred inputs" if any(map(small_inputs, self._comparison.targets)) else ""
+        return one_line(f"{shown}{target}, captured once{small}")
 
     def _heads(self) -> Row:
         return "", [column.name + (" (chosen)" if column.chosen else "") for column in self._comparison.columns]

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from inductor_debug_schema import Finding, GraphBreak, Range, Related, Stage, StageReport, TargetReport
 
-from inductor_debug.engine.results.target_coverage import remark
+from inductor_debug.engine.results.target_coverage import remark, small_inputs
 from inductor_debug.engine.selection.selection import tally, words
 from inductor_debug.report.cells import printable
 from inductor_debug.report.file_names import FileNames
@@ -257,8 +257,7 @@ def _costs(result: CheckResult) -> Iterator[str]:
         share = cost.by_roof.get(roof, 0.0) / cost.total.seconds
         passes = {True: ", forward and backward", False: ", forward pass", None: ""}[cost.backward]
         without = " without what a backward pass keeps" if cost.backward is False else ""
-        small = target.inferred is not None and not any(size.given for size in target.sizes)
-        inputs = " with small inferred inputs" if small else ""
+        inputs = " with small inferred inputs" if small_inputs(target) else ""
         yield (
             f"{target.name}{passes}{inputs}: at least {in_seconds(cost.total.seconds)} on {cost.accelerator} ({roof} "
             f"{share:.0%}), {in_bytes(cost.peak_bytes)} of memory{without}"
