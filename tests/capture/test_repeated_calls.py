@@ -58,6 +58,13 @@ COPIED = {
         "forward": "return self.two(y)",
     },
     "what is changed and hangs on nothing": {"before": "seen = []", "between": "seen.append(x)"},
+    "which one it is, asked by the model": {"between": "x = x * 2 if block is self.blocks[0] else x"},
+    "one among others, asked for by the model": {"between": "x = x * 2 if block in {self.blocks[0]} else x"},
+    "whether it gave back what it was given": {
+        "before": "first = x",
+        "forward": "return x",
+        "after": "x = x * 3 if x is first and x in {first} else x",
+    },
     "a break once all is traced": {"after": "print('over'); x = x + 1"},
     "code that raises once all is traced": {"after": "x = x.view(3, 7)"},
     "a region once all is traced": {
@@ -72,6 +79,15 @@ TRACED = {
     "a number in a list": {"init": "self.l = [i]", "forward": "return y * self.l[0]"},
     "an object of its own": {"init": "self.o = Held(); self.o.n = i", "forward": "return y * self.o.n"},
     "itself among others": {"init": "if i == 3: SPECIAL.append(self)", "forward": "return y + (self in SPECIAL)"},
+    "itself among others, of which the model asks as well": {
+        "init": "if i == 3: SPECIAL.append(self)",
+        "forward": "return y + (self in SPECIAL)",
+        "between": "x = x * 2 if block in SPECIAL else x",
+    },
+    "itself, by what the model found out": {
+        "between": "HELD.kept = block is self.blocks[3]",
+        "forward": "return y * 2 if HELD.kept else y",
+    },
     "itself in a table": {"init": "TABLE[self] = i", "forward": "return y * TABLE[self]"},
     "its identity in a table": {"init": "TABLE[id(self)] = i", "forward": "return y * TABLE[id(self)]"},
     "whether it is the one": {

@@ -76,6 +76,11 @@ class TraceMark:
     looked_at: list[str] = field(default_factory=list)
     _begun: list[CallStart] = field(default_factory=list)
 
+    @property
+    def in_call(self) -> bool:
+        """Whether a call goes on of which others may become copies."""
+        return bool(self._begun)
+
     def begin(self, call: RepeatableCall) -> None:
         """A call begins."""
         inputs = [proxy.node for proxy in call.tracer.input_name_to_proxy.values()]

@@ -7,7 +7,7 @@ each call of a module, what it left behind. A later call takes copies of it wher
 - the call is given what the earlier one was given: intermediate tensors that look the same, else the very same things;
 - the earlier call did nothing but to add plain nodes (`call_traces`);
 - of objects that the trace has made, it takes what looks as it did then (`made_objects`);
-- no code asked which module it has, or found one where it is not registered (`module_sources`);
+- no code of either asked which module it has, or found one where it is not registered (`module_sources`);
 - nothing that was there before either of them has changed in between (`traced_changes`).
 
 Whatever is not known to be so is traced as ever. Where copies were made in what turns out not to be the whole target,
@@ -104,7 +104,7 @@ class RepeatedCalls:
         with (
             self._changes.watching(),
             self._objects.watching(),
-            identities_watched(self._doze),
+            identities_watched(self._asked_which),
             replaced(UnspecializedNNModuleVariable, "call_function", self._calling),
             replaced(SubgraphTracer, "create_node", self._making),
             replaced(Node, "_rename", self._renaming),
@@ -115,6 +115,11 @@ class RepeatedCalls:
     def _doze(self) -> None:
         """From now on everything is traced; the copies that were made are good."""
         self._awake = False
+
+    def _asked_which(self) -> None:
+        # What is asked outside of such calls is answered by Dynamo itself, and copies are what is told of.
+        if self._mark.in_call:
+            self._doze()
 
     def _calling(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def call_function(tracker: Any, translator: Any, args: Any, kwargs: Any) -> Any:
