@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import time
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from types import FunctionType
 
 import pytest
@@ -56,6 +58,32 @@ def test_what_torch_calls_where_nothing_may_be_raised_comes_to_its_end(module: s
 
 
 def test_other_code_is_broken_off_at_once() -> None:
+    done: list[str] = []
+    with pytest.raises(TooLongError), at_most(0.01):
+        _busy(done, 20.0)
+    assert done == ["begun"]
+
+
+_SLOW_LIBRARY = """
+import time
+until = time.process_time() + 0.3
+while time.process_time() < until:
+    pass
+READY = True
+"""
+
+
+def test_a_library_that_is_imported_meanwhile_is_imported_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A constructor that made numba compile librosa was broken off in it, again and again, and its model was lost."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "slow_library.py").write_text(_SLOW_LIBRARY)
+    monkeypatch.syspath_prepend(str(folder))
+    with at_most(0.1):
+        library = importlib.import_module("slow_library")
+    assert library.READY
     done: list[str] = []
     with pytest.raises(TooLongError), at_most(0.01):
         _busy(done, 20.0)

@@ -20,6 +20,7 @@ import torch
 
 from inductor_debug.capture.runtime import audit
 from inductor_debug.capture.runtime.containment import writes_temporary_files_alone
+from inductor_debug.capture.runtime.loading import is_installed
 from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 
 _REFUSED = frozenset(
@@ -46,6 +47,10 @@ _ORDERLY = re.compile(r"(?:torch(?!\.nn\b)|inductor_debug|contextlib|functools)(
 _PUT_OFF_SECONDS, _MOST_PUT_OFF = 0.001, 2000
 _AGAIN_SECONDS = 0.5
 """After so long at work what was raised is taken for lost: leaving the code inside takes a hundredth of it."""
+_IMPORTING = "<frozen importlib"
+"""How the names of the files begin whose code imports others."""
+_IMPORT_SECONDS, _MOST_AWAITED = 0.2, 60.0
+"""How often it is looked whether a library has been imported, and after how long that is given up."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -142,6 +147,15 @@ def at_most(seconds: float) -> Iterator[None]:
             left, grace[0] = late - grace[0], late
             signal.setitimer(signal.ITIMER_REAL, left)
             return
+        if _imports_library(frame) and awaited[0] < _MOST_AWAITED:
+            # It is imported once for all that is tried, and half of it would be no use to any of them.
+            awaited[0] += _IMPORT_SECONDS
+            signal.setitimer(signal.ITIMER_REAL, _IMPORT_SECONDS)
+            return
+        if awaited[0] and not awaited[1]:
+            awaited[1] = True
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            return
         if not _may_be_broken_off(frame) and put_off[0] < _MOST_PUT_OFF:
             put_off[0] += 1
             signal.setitimer(signal.ITIMER_REAL, _PUT_OFF_SECONDS)
@@ -154,12 +168,24 @@ def at_most(seconds: float) -> Iterator[None]:
         raise TooLongError(f"it took more than {seconds:g} s", worked=now - started > seconds / 2)
 
     grace, put_off, again, over, before = [0.0], [0], [0.0], [False], [0.0]
+    awaited: list[float] = [0.0, False]
     handler = signal.signal(signal.SIGALRM, ring)
     before[0], _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
     try:
         yield
     finally:
         end()
+
+
+def _imports_library(frame: FrameType | None) -> bool:
+    """Whether code that is interrupted here is that of an import of a library, or is called by it."""
+    while frame is not None:
+        code, caller = frame.f_code, frame.f_back
+        if code.co_name == "<module>" and caller is not None and caller.f_code.co_filename.startswith(_IMPORTING):
+            if is_installed(code.co_filename):
+                return True
+        frame = caller
+    return False
 
 
 def _may_be_broken_off(frame: FrameType | None) -> bool:

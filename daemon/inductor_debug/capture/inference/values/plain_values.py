@@ -234,7 +234,7 @@ class PlainValues:
             return _checked(vars(owner).get(name, UnknownError))
         if isinstance(owner, ModuleType):
             held = owner.loaded() if isinstance(owner, LaterModule) else foreign.namespace(owner)
-            return held if name == "__dict__" else _checked(held.get(name, UnknownError))
+            return dict(held) if name == "__dict__" else _checked(own_copy(held.get(name, UnknownError)))
         if isinstance(owner, type):
             return _checked(_of_class(owner, name))
         if (is_array(owner) and name in OF_ARRAYS[:3]) or (isinstance(owner, torch.Tensor) and name == "shape"):

@@ -162,11 +162,16 @@ def parts_of(value: Any) -> Any:
 
 
 def own_copy(value: Any) -> Any:
-    """Plain containers copied, so that nothing which is done to the copy reaches the file's own."""
+    """Plain containers copied, so that nothing which is done to the copy reaches the file's own.
+
+    Of long ones the items are the same as before.
+    """
+    if type(value) in (list, tuple, set, dict) and len(value) > _MOST_ITEMS:
+        return type(value)(value)
     if type(value) in (list, tuple, set):
-        return type(value)(map(own_copy, value)) if len(value) <= _MOST_ITEMS else value
+        return type(value)(map(own_copy, value))
     if type(value) is dict:
-        return {key: own_copy(item) for key, item in value.items()} if len(value) <= _MOST_ITEMS else value
+        return {key: own_copy(item) for key, item in value.items()}
     if type(value) is SimpleNamespace:
         return SimpleNamespace(**{key: own_copy(item) for key, item in vars(value).items()})
     return value
