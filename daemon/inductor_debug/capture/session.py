@@ -143,7 +143,7 @@ class _Session:
                 if stage is self._request.stages[0]:
                     self._reconsider(running)
                 if stage is Stage.PREVIEW:
-                    self._findings += self._wrongly_stated(running)
+                    self._findings += self._wrongly_stated(running, load)
                     if not only:
                         self._emit_untaken()
             if Stage.MOCK in self._request.stages:
@@ -170,17 +170,18 @@ class _Session:
                 if self._request.keep_captures:
                     self._emit(capture.on_wire())
 
-    def _wrongly_stated(self, running: list[TargetProgress]) -> list[Finding]:
+    def _wrongly_stated(self, running: list[TargetProgress], load: Load) -> list[Finding]:
         """What the source states of shapes and no target bears out; of no stage, for another target may."""
         watch = ShapeWatch(self._sources)
         if not watch.states_shapes([self._request.path, *self._builder.dependencies()]):
             return []
         seen: list[ShapeSeen] = []
         for item in running:
-            target = item.valued or item.target
-            if item.analysed and target is not None:
+            target = item.ready(self._builder, load) if item.analysed else None
+            if target is not None:
                 seed_host()
                 seen += watch.seen_in(target, self._around(Stage.PREVIEW, target))
+                item.let_go()
         return shape_findings(seen)
 
     def _emit_untaken(self) -> None:
@@ -265,6 +266,7 @@ class _Session:
         if hint is not None and stage is self._request.stages[0]:
             self._emit(hint)
         self._beside.tell(item, stage, outcome, saw)
+        item.let_go()
 
     def _set_sizes(self, item: TargetProgress) -> None:
         """Gives a target the sizes that the user has set for it."""
@@ -339,13 +341,13 @@ class _Session:
         self, stage: Stage, runner: Callable[..., StageOutcome], item: TargetProgress, load: Load
     ) -> StageOutcome:
         """Runs a stage, a second time with real tensors where fake ones could not go on, and judges what it saw."""
-        assert item.target is not None
         # An exported program holds for all values, so there is nothing to take from them.
-        target = item.target if stage is Stage.EXPORT else item.valued or item.target
+        target = item.target if stage is Stage.EXPORT else item.ready(self._builder, load)
+        assert target is not None
         outcome, findings = self._judged(stage, runner, target)
         if has_free_sizes(target) and outcome.report.state is StageState.FAILED:
             # Perhaps only the symbols were too much for the code.
-            item.target = target = self._as_given(item, with_fixed_sizes(target))
+            item.target = target = item.as_given(with_fixed_sizes(target))
             self._saw.runs.clear()
             outcome, findings = self._judged(stage, runner, target)
         if item.valued is None and not outcome.retry_real and outcome.report.state is StageState.FAILED:
@@ -371,7 +373,7 @@ class _Session:
                 if self._builder.too_large(target):
                     outcome.report = replace(outcome.report, shortfall=Shortfall.MEMORY)
             else:
-                item.valued = valued = self._as_given(item, valued)
+                item.valued = valued = item.as_given(valued)
                 again, more = self._judged(stage, runner, valued)
                 outcome, findings = again, merged(more, findings)
                 notes += [*valued.notes, *again.report.notes]
@@ -396,11 +398,6 @@ class _Session:
         self._saw.runs, self._saw.causes = runs, causes
         return None
 
-    def _as_given(self, item: TargetProgress, target: BuiltTarget) -> BuiltTarget:
-        """The target, built anew, with the sizes that it is run with."""
-        assert item.target is not None
-        return target if item.sizing is None else item.sizing.sized(target, item.target.larger, item.target.given)
-
     def _runs_natively(self, stage: Stage, item: TargetProgress, load: Load) -> bool:
         """Whether torch.compile itself gets through where a stage failed, and an eager run did not.
 
@@ -414,7 +411,7 @@ class _Session:
         if isinstance(real, str):
             return target.inference is not None
         with self._around(stage, real):
-            return runs_natively(self._as_given(item, real), stage)
+            return runs_natively(item.as_given(real), stage)
 
     def _remarks(self, target: BuiltTarget) -> list[Finding]:
         """What the target raises for other calls than the one that it runs with."""

@@ -1,10 +1,11 @@
 """How far the targets of a file have come, what is told of their stages, and what that makes of the file.
 
-Data of the session's: runs nothing and tells nobody.
+Data of the session's: runs nothing and tells nobody. Models with values it has built anew, for they are not kept.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -25,8 +26,13 @@ from inductor_debug.capture.inference.finding_filter import NOT_CARRIED
 from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.sizes.sizing import Sizing
+from inductor_debug.capture.targets.building import bytes_of
 from inductor_debug.capture.targets.candidates import Candidate
+from inductor_debug.capture.targets.target_builder import Load, TargetBuilder
 from inductor_debug.rules.captures.capture_judging import Capture, judged
+
+_LARGE = 1 << 25
+"""Bytes from which a model with values is built anew for each stage: a file may hold thirty, and stages go round all."""
 
 
 @dataclass
@@ -48,6 +54,28 @@ class TargetProgress:
     blamed: bool = False
     told: StageFinished | None = None
     capture: Capture | None = None
+    _let_go: bool = False
+    """Whether there was a `valued` one, which the next stage has to build anew."""
+
+    def ready(self, builder: TargetBuilder, load: Load) -> BuiltTarget | None:
+        """What a stage runs of it; None where nothing could be built."""
+        if self._let_go and self.target is not None:
+            self._let_go = False
+            valued = builder.with_values(self.candidate, load, self.target)
+            if not isinstance(valued, str):
+                self.valued = replace(self.as_given(valued), ends_early=self.target.ends_early)
+        return self.valued or self.target
+
+    def let_go(self) -> None:
+        """Frees the memory of a large model with values until the next stage."""
+        if self.valued is not None and self.valued.fake_mode is None and bytes_of(self.valued) >= _LARGE:
+            self.valued, self._let_go = None, True
+            gc.collect()
+
+    def as_given(self, target: BuiltTarget) -> BuiltTarget:
+        """The target, built anew, with the sizes that it is run with."""
+        assert self.target is not None
+        return target if self.sizing is None else self.sizing.sized(target, self.target.larger, self.target.given)
 
     @property
     def has_no_run(self) -> bool:

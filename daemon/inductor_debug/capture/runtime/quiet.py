@@ -12,6 +12,7 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from inductor_debug.capture.runtime.torch_logs import VARIABLE
 
@@ -19,26 +20,35 @@ _LOGGERS = ("torch._subclasses.fake_tensor", "torch._dynamo", "torch.fx.experime
 """Loggers that repeat, as errors with tracebacks, exceptions which the stages catch and explain."""
 
 
+@dataclass
+class HeldGarbage:
+    """Whether what was made meanwhile is left out of every later search for garbage. May be changed until the end."""
+
+    freeze: bool
+
+
 @contextmanager
-def quiet(*, freeze: bool = True) -> Iterator[None]:
+def quiet(*, freeze: bool = True) -> Iterator[HeldGarbage]:
     """Silences torch's loggers below `CRITICAL` and the garbage collector until it is left.
 
     Args:
         freeze: leaves what was made meanwhile out of every later search for garbage. Right for a worker, whose life is
-            one job; wrong for a process that is somebody else's.
+            one job; wrong for a process that is somebody else's, and where tensors with values are among it or come to
+            be, as they do by an exception, whose frames hold all that their functions ever will: their memory would be
+            taken to the end.
     """
     loggers = [] if os.environ.get(VARIABLE) else [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
-    collecting = gc.isenabled()
+    collecting, held = gc.isenabled(), HeldGarbage(freeze)
     gc.disable()
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)
     try:
-        yield
+        yield held
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
         if collecting:
-            if freeze:
+            if held.freeze:
                 gc.freeze()
             gc.enable()

@@ -163,7 +163,8 @@ class DynamoRun:
         backend = self._backend_of(runner, leave_early and not marked)
         numbers = specialisations(self._specialised.append) if marked else contextlib.nullcontext()
         repeating = repeated.watching() if repeated is not None else contextlib.nullcontext()
-        with quiet(), thrifty, hooked_positions(replacing=True), listening, numbers, repeating, ambient:
+        silence = quiet(freeze=self.target.fake_mode is not None)
+        with silence as held, thrifty, hooked_positions(replacing=True), listening, numbers, repeating, ambient:
             try:
                 compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
                 # Functions that the user compiles with another backend get this one too: nothing is ever built.
@@ -179,6 +180,7 @@ class DynamoRun:
                         self._repeated = None
                         runner.whole(whole.graph_module, whole.arguments)
             except (Exception, SystemExit) as raised:
+                held.freeze = False
                 self._trace_all()
                 return _with_stack(raised)
         return None

@@ -108,7 +108,7 @@ def _run(
     error: BaseException | None = None
     ambient = target.fake_mode or contextlib.nullcontext()
     given = contextlib.nullcontext(target.calls[0]) if sized else symbolic_arguments(target, origins, symbols)
-    with quiet(), ambient, given as (args, kwargs):
+    with quiet(freeze=target.fake_mode is not None) as held, ambient, given as (args, kwargs):
         try:
             # What the user's own code compiles runs eagerly, for the recorder sees nothing of compiled kernels.
             with path.follow(log), torch.compiler.set_stance("force_eager"), reads, recorder, watch:
@@ -116,7 +116,7 @@ def _run(
             if overwritten is not None and target.training:
                 overwritten += overwritten_in(result, recorder.recording)
         except (Exception, SystemExit) as raised:
-            error = raised
+            error, held.freeze = raised, False
         snapshot.restore()
     return recorder, error
 

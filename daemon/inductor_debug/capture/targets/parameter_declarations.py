@@ -2,7 +2,8 @@
 
 Registration hooks of `nn.Module` (public since torch 2.0) take the stack when a parameter is registered; names are only
 known once the whole model stands. Copied modules (`nn.TransformerEncoder` copies its layer) register nothing, so they
-take the expression that put them into the model. Modules are kept alive, never looked into.
+take the expression that put them into the model. Modules are never looked into, nor kept: with their weights, those
+that a search for inputs builds would fill the memory.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import sys
+import weakref
 from collections.abc import Iterator
 
 import torch
@@ -32,9 +34,10 @@ class Declarations:
 
     def __init__(self, sources: SourceMap) -> None:
         self._sources = sources
-        self._tensors: dict[tuple[int, str], Frames] = {}
+        self._tensors: dict[int, dict[str, Frames]] = {}
         self._modules: dict[int, Frames] = {}
-        self._kept: list[torch.nn.Module] = []
+        self._alive: dict[int, weakref.ref[torch.nn.Module]] = {}
+        """Whose numbers the keys of both are, as long as they are nobody else's."""
         self._assigning: dict[str, dict[int, list[ast.Assign | ast.AnnAssign]]] = {}
         self._values: dict[Frame, Frame] = {}
 
@@ -65,10 +68,11 @@ class Declarations:
             return
         seen.add(id(module))
         inherited = self._modules.get(id(module), inherited)
+        declared = self._tensors.get(id(module), {})
         for name, tensor in (*module._parameters.items(), *module._buffers.items()):
             if tensor is None:
                 continue
-            frames = self._tensors.get((id(module), name)) or inherited
+            frames = declared.get(name) or inherited
             if frames:
                 result[prefix + name] = self._with_value(frames)
         for name, child in module._modules.items():
@@ -80,13 +84,23 @@ class Declarations:
 
     def _on_tensor(self, module: torch.nn.Module, name: str, tensor: torch.Tensor | None) -> None:
         if tensor is not None:
-            self._kept.append(module)
-            self._tensors[id(module), name] = self._sources.stack(sys._getframe(1), run_user_code.__code__)
+            declared = self._tensors.setdefault(self._number(module), {})
+            declared[name] = self._sources.stack(sys._getframe(1), run_user_code.__code__)
 
     def _on_module(self, module: torch.nn.Module, name: str, child: torch.nn.Module | None) -> None:
         if child is not None:
-            self._kept.append(child)
-            self._modules[id(child)] = self._sources.stack(sys._getframe(1), run_user_code.__code__)
+            self._modules[self._number(child)] = self._sources.stack(sys._getframe(1), run_user_code.__code__)
+
+    def _number(self, module: torch.nn.Module) -> int:
+        """What a module is known by until it is no more."""
+        number = id(module)
+        if number not in self._alive:
+            self._alive[number] = weakref.ref(module, lambda _: self._forget(number))
+        return number
+
+    def _forget(self, number: int) -> None:
+        for known in (self._tensors, self._modules, self._alive):
+            known.pop(number, None)
 
     def _with_value(self, frames: Frames) -> Frames:
         """Points at `value` where the innermost frame stands at the target of `target = value`."""
