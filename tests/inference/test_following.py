@@ -1,4 +1,4 @@
-"""Text that is only followed does nothing to what is there: neither to the file's own values nor to those of libraries."""
+"""Text that is only followed does nothing to what is there, be it values of the file or of a library."""
 
 from __future__ import annotations
 

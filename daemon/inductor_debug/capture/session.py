@@ -138,6 +138,7 @@ class _Session:
                 for item in running:
                     if not item.left_out and (stage in self._request.stages or item.candidate.exported is not None):
                         self._run_stage(stage, item, load)
+                        item.let_go(self._builder)
                     if item is running[-1] and stage is self._request.stages[0]:
                         self._take_parts(running, load)
                 if stage is self._request.stages[0]:
@@ -147,7 +148,7 @@ class _Session:
                     if not only:
                         self._emit_untaken()
             if Stage.MOCK in self._request.stages:
-                built = [item.target for item in running if item.target is not None]
+                built = [item.target for item in running if item.target is not None and not item.is_let_go]
                 self._findings += too_many_instances(built, self._builder.traced)
                 self._findings += compiled_anew(load.interceptor.offered, built, self._builder.traced)
                 self._findings += thrown_away(load.interceptor.resets)
@@ -155,7 +156,7 @@ class _Session:
                     self._findings += compiled_inside(calls, name, self._sources)
             self._findings += self._missing_attributes(load)
             if self._request.seek_sizes:
-                self._seek_sizes(running)
+                self._seek_sizes(running, load)
             self._findings += adapter_findings(self._profile, self._request)
             loaded = load.error is None and not (load.absent and not running)
             status = file_status(running, loaded=loaded, has_findings=bool(self._findings))
@@ -181,7 +182,7 @@ class _Session:
             if target is not None:
                 seed_host()
                 seen += watch.seen_in(target, self._around(Stage.PREVIEW, target))
-                item.let_go()
+                item.let_go(self._builder)
         return shape_findings(seen)
 
     def _emit_untaken(self) -> None:
@@ -232,13 +233,15 @@ class _Session:
         runner = runner_for(stage, self._profile, self._request)
         if stage is self._request.stages[0]:
             try:
-                item.target = self._builder.build(item.candidate, load)
+                built = item.built(self._builder.build(item.candidate, load))
             except BuildError as error:
                 self._not_built(stage, item, error, time.perf_counter() - started)
                 return
-            inferred = inference_of(item.target)
+            inferred = inference_of(built)
             item.blamed = inferred is not None and inferred.blame is not None
             self._set_sizes(item)
+        else:
+            item.ready(self._builder, load)
         if runner is None or item.target is None:
             why = f"There is no {stage.value} stage." if runner is None else "The target could not be built."
             short = Shortfall.NO_INPUTS if item.refused is not None else Shortfall.NOT_BUILT
@@ -266,7 +269,6 @@ class _Session:
         if hint is not None and stage is self._request.stages[0]:
             self._emit(hint)
         self._beside.tell(item, stage, outcome, saw)
-        item.let_go()
 
     def _set_sizes(self, item: TargetProgress) -> None:
         """Gives a target the sizes that the user has set for it."""
@@ -281,10 +283,11 @@ class _Session:
         elif asks_of_one_call(self._request) and has_free_sizes(item.target):
             item.target = with_fixed_sizes(item.target)
 
-    def _seek_sizes(self, running: list[TargetProgress]) -> None:
+    def _seek_sizes(self, running: list[TargetProgress], load: Load) -> None:
         """Tells which sizes are free. Last of all: that takes another run of each target."""
         for item in running:
-            if item.target is not None and item.sizing is None and item.analysed and not item.blamed:
+            if item.sizing is None and item.analysed and not item.blamed and item.ready(self._builder, load):
+                assert item.target is not None
                 self._emit(self._sizing(item.target).seen(item.candidate.name, {}))
 
     def _sizing(self, target: BuiltTarget) -> Sizing:

@@ -22,9 +22,10 @@ from inductor_debug_schema import (
 )
 
 from inductor_debug.accelerators.profile import Profile
+from inductor_debug.capture.dynamo.compiled_names import forget_compiled
 from inductor_debug.capture.inference.finding_filter import NOT_CARRIED
 from inductor_debug.capture.inference.inference import inference_of
-from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.running.target import BuiltTarget, outline_of
 from inductor_debug.capture.sizes.sizing import Sizing
 from inductor_debug.capture.targets.building import bytes_of
 from inductor_debug.capture.targets.candidates import Candidate
@@ -32,7 +33,7 @@ from inductor_debug.capture.targets.target_builder import Load, TargetBuilder
 from inductor_debug.rules.captures.capture_judging import Capture, judged
 
 _LARGE = 1 << 25
-"""Bytes from which a model with values is built anew for each stage: a file may hold thirty, and stages go round all."""
+"""Bytes from which a model with values is built anew for each stage: a file may hold thirty, and they take turns."""
 
 
 @dataclass
@@ -54,22 +55,51 @@ class TargetProgress:
     blamed: bool = False
     told: StageFinished | None = None
     capture: Capture | None = None
-    _let_go: bool = False
-    """Whether there was a `valued` one, which the next stage has to build anew."""
+    _plain: BuiltTarget | None = None
+    """The target as it was built, as long as nothing but its values is what building it anew would not give."""
+    _outline: BuiltTarget | None = None
+    """What is left of a target that was let go of."""
+    _valued_let_go: bool = False
+
+    def built(self, target: BuiltTarget) -> BuiltTarget:
+        """Takes the target as it was built, and gives it."""
+        self.target = self._plain = target
+        return target
 
     def ready(self, builder: TargetBuilder, load: Load) -> BuiltTarget | None:
-        """What a stage runs of it; None where nothing could be built."""
-        if self._let_go and self.target is not None:
-            self._let_go = False
+        """What a stage runs of it, built anew where it was let go of; None where nothing could be built."""
+        if self._outline is not None:
+            self.target = self._plain = builder.built_anew(self.candidate, self._outline)
+            self._outline = None
+        if self._valued_let_go and self.target is not None:
+            self._valued_let_go = False
             valued = builder.with_values(self.candidate, load, self.target)
             if not isinstance(valued, str):
                 self.valued = replace(self.as_given(valued), ends_early=self.target.ends_early)
         return self.valued or self.target
 
-    def let_go(self) -> None:
+    @property
+    def is_let_go(self) -> bool:
+        """Whether only an outline of the target is there."""
+        return self._outline is not None
+
+    def let_go(self, builder: TargetBuilder) -> None:
         """Frees the memory of a large model with values until the next stage."""
-        if self.valued is not None and self.valued.fake_mode is None and bytes_of(self.valued) >= _LARGE:
-            self.valued, self._let_go = None, True
+        freed = False
+        if self.valued is not None and _takes_memory(self.valued):
+            self.valued, self._valued_let_go, freed = None, True, True
+        if (
+            self.target is not None
+            and self.target is self._plain
+            and self.candidate.inference is not None
+            and not self.blamed
+            and _takes_memory(self.target)
+        ):
+            # Only what a class makes: what a file makes itself the file holds, and may compile.
+            self.target = self._outline = outline_of(self.target)
+            self._plain, freed = None, True
+        if freed:
+            forget_compiled(builder.modules())
             gc.collect()
 
     def as_given(self, target: BuiltTarget) -> BuiltTarget:
@@ -111,7 +141,10 @@ class TargetProgress:
 
     def ends_early(self) -> None:
         """Notes that an eager run with inferred inputs did not come to its end."""
-        self.target = None if self.target is None else replace(self.target, ends_early=True)
+        if self.target is not None:
+            plain = self.target is self._plain
+            self.target = replace(self.target, ends_early=True)
+            self._plain = self.target if plain else None
         self.valued = None if self.valued is None else replace(self.valued, ends_early=True)
 
     def reconsidered(self, profile: Profile) -> tuple[StageFinished, Capture]:
@@ -127,6 +160,10 @@ class TargetProgress:
         self.capture = replace(self.capture, runs=runs)
         self.told = replace(self.told, findings=judged(self.capture, profile, ()), inferred=self.inferred)
         return self.told, self.capture
+
+
+def _takes_memory(target: BuiltTarget) -> bool:
+    return target.fake_mode is None and bytes_of(target) >= _LARGE
 
 
 def stages_of(asked: Sequence[Stage], targets: Sequence[TargetProgress]) -> list[Stage]:

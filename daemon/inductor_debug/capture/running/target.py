@@ -119,3 +119,15 @@ class BuiltTarget:
     def alone(self) -> list[BuiltTarget]:
         """The same target once for each call, with the arguments of that one alone."""
         return [replace(self, args=args, kwargs=kwargs, more=[]) for args, kwargs in self.calls]
+
+
+def outline_of(target: BuiltTarget) -> BuiltTarget:
+    """All that is known of a target, without the model, its arguments and where its parameters are declared."""
+    nothing: dict[str, Any] = {}
+    return replace(
+        target, function=_let_go, args=(), kwargs=nothing, module=None, more=[], again=None, declarations=nothing
+    )
+
+
+def _let_go(*_: Any, **__: Any) -> None:
+    raise RuntimeError("a target that was let go of is built anew before it is run")

@@ -45,6 +45,9 @@ def quiet(*, freeze: bool = True) -> Iterator[HeldGarbage]:
         logger.setLevel(logging.CRITICAL)
     try:
         yield held
+    except BaseException:
+        held.freeze = False
+        raise
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)

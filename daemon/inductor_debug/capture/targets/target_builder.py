@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -233,6 +234,16 @@ class TargetBuilder:
         target.notes.append(_invented(candidate))
         return target
 
+    def built_anew(self, candidate: Candidate, outline: BuiltTarget) -> BuiltTarget | None:
+        """The target that `outline` is left of, as it was; None where it cannot be built any more."""
+        load = self._loads[outline.mode]
+        found = _same(candidate, load)
+        try:
+            target = self._build_on(found, load) if found is not None else None
+        except BuildError:
+            return None
+        return None if target is None else replace(target, notes=outline.notes, ends_early=outline.ends_early)
+
     def reconsider(self, target: BuiltTarget) -> bool:
         """Whether a target for which its class is blamed runs with other inputs, which its inference then names."""
         inference = inference_of(target)
@@ -265,6 +276,13 @@ class TargetBuilder:
                 inference.configuration.path for inference in candidates if inference.configuration is not None
             )
         return sorted(found)
+
+    def modules(self) -> list[ModuleType]:
+        """The user's modules, and those of libraries, that were loaded on any rung so far."""
+        names = {name for load in self._loads.values() for name in load.modules.third_party}
+        own = [module for load in self._loads.values() for module in load.modules.own.values()]
+        own += [load.module for load in self._loads.values() if load.module is not None]
+        return [*own, *(sys.modules[name] for name in sorted(names) if name in sys.modules)]
 
     def eagerly(self) -> contextlib.AbstractContextManager[Any]:
         """For running a target's code eagerly: devices are redirected and `torch.compile` does nothing."""

@@ -79,6 +79,17 @@ class ModuleSources:
         return registered and self._is_registered(base, output)
 
 
+class _Asked:
+    """Who is told. Dynamo remembers for good how operators are compared, and thereby what was put there first."""
+
+    listener: Callable[[], None] | None = None
+
+    @classmethod
+    def tell(cls) -> None:
+        if cls.listener is not None:
+            cls.listener()
+
+
 @contextmanager
 def identities_watched(on_asked: Callable[[], None]) -> Iterator[None]:
     """Calls `on_asked` where traced code asks which module, tensor or container it has, while it is entered."""
@@ -87,7 +98,7 @@ def identities_watched(on_asked: Callable[[], None]) -> Iterator[None]:
     def comparing(original: Callable[..., Any]) -> Callable[..., Any]:
         def compare(left: Any, right: Any) -> Any:
             if _has_identity(left) and _has_identity(right):
-                on_asked()
+                _Asked.tell()
             return original(left, right)
 
         return compare
@@ -95,14 +106,14 @@ def identities_watched(on_asked: Callable[[], None]) -> Iterator[None]:
     def comparing_tensors(original: Callable[..., Any]) -> Callable[..., Any]:
         def compare(operator: Any, translator: Any, left: Any, right: Any) -> Any:
             if operator.fn.__name__ in ("is_", "is_not") and left.is_tensor() and right.is_tensor():
-                on_asked()
+                _Asked.tell()
             return original(operator, translator, left, right)
 
         return compare
 
     def asking(original: Callable[..., Any]) -> Callable[..., Any]:
         def ask(*args: Any, **kwargs: Any) -> Any:
-            on_asked()
+            _Asked.tell()
             return original(*args, **kwargs)
 
         return ask
@@ -118,7 +129,11 @@ def identities_watched(on_asked: Callable[[], None]) -> Iterator[None]:
         replaced(tensors, "hash_impl", asking),
         replaced(tensors, "get_id", asking),
     ):
-        yield
+        before, _Asked.listener = _Asked.listener, on_asked
+        try:
+            yield
+        finally:
+            _Asked.listener = before
 
 
 def _has_identity(tracker: Any) -> bool:

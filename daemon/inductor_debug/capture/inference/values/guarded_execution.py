@@ -181,9 +181,9 @@ def _imports_library(frame: FrameType | None) -> bool:
     """Whether code that is interrupted here is that of an import of a library, or is called by it."""
     while frame is not None:
         code, caller = frame.f_code, frame.f_back
-        if code.co_name == "<module>" and caller is not None and caller.f_code.co_filename.startswith(_IMPORTING):
-            if is_installed(code.co_filename):
-                return True
+        of_module = code.co_name == "<module>" and is_installed(code.co_filename)
+        if of_module and caller is not None and caller.f_code.co_filename.startswith(_IMPORTING):
+            return True
         frame = caller
     return False
 
