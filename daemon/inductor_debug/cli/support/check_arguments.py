@@ -99,7 +99,9 @@ def _add_analysis(group: argparse._ArgumentGroup) -> None:
     )
     add_python(group)
     add_jobs(group, "files")
-    group.add_argument("--timeout", metavar="S", type=seconds, help="seconds a stage of a class may take; ten times as many for a file")
+    group.add_argument(
+        "--timeout", metavar="S", type=seconds, help="seconds for a stage of a class; a file has tenfold"
+    )
     group.add_argument(
         "--no-cache", action="store_true", help="run every file, also where nothing changed since an earlier check"
     )
