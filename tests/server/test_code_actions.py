@@ -12,7 +12,7 @@ import pytest
 from inductor_debug.rules.registry import page
 from inductor_debug.server.commands.repro_commands import TITLE
 from inductor_debug.server.features import code_actions
-from inductor_debug_schema import Finding, Position, Range, Severity, UnwantedDtype
+from inductor_debug_schema import Finding, Position, Range, Related, Severity, UnwantedDtype
 from server_harness import PATIENCE, AnalysisState, Editor, finding, turns
 
 Make = Callable[..., Awaitable[Editor]]
@@ -147,6 +147,35 @@ async def test_a_proved_fix_comes_first_then_the_comment_then_the_page(make_edit
     assert explain["command"]["command"] == "inductorDebug.explainRule"
     assert explain["command"]["arguments"] == ["dtype"]
     assert editor.engine.tried == [CAST_FIXED]
+
+
+TWICE = TEXT.replace("return y.t() + 1", "z = y.double()\n    return z + 1")
+SECOND = at(3, 8, 18)
+FOLDED = replace(CAST, related=[Related(str(MODEL), SECOND.range, "the same here", again=True)])
+
+
+def oracle_of_two(text: str) -> list[Finding]:
+    """What is found in a text that fixes made of `TWICE`: one finding, at the first of its places."""
+    places = [place for line, place in ((2, CAST), (3, SECOND)) if "double" in text.splitlines()[line]]
+    return [FOLDED] if len(places) == 2 else places
+
+
+async def test_what_holds_at_several_places_is_mended_at_all_of_them_or_here(make_editor: Make) -> None:
+    editor = await make_editor(ABLE, None)
+    await editor.start(options={"accelerator": "mock"})
+    uri = editor.open(MODEL, TWICE, version=3)
+    editor.engine.trial = oracle_of_two
+    editor.engine.done(uri, [FOLDED])
+    everywhere, here, *_ = await actions(editor, uri)
+    assert everywhere["title"] == "Use float32 instead of float64 here and at 1 more place (verified)"
+    assert here["title"] == "Use float32 instead of float64 (verified)"
+    lines = [
+        [edit["range"]["start"]["line"] for edit in each["edit"]["documentChanges"][0]["edits"]]
+        for each in (everywhere, here)
+    ]
+    assert lines == [[2, 3], [2]]
+    (whole,) = await actions(editor, uri, only=[code_actions.FIX_ALL])
+    assert [edit["range"]["start"]["line"] for edit in whole["edit"]["documentChanges"][0]["edits"]] == [2, 3]
 
 
 async def test_what_was_just_typed_is_mended_before_it_is_taken_away(make_editor: Make) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from inductor_debug_schema import FileReport, Finding, Range
@@ -20,6 +20,7 @@ from inductor_debug.engine.fixes.proof import Proved, ends_run
 from inductor_debug.engine.fixes.rewrites.offers import rewrites
 from inductor_debug.engine.fixes.tried_edits import Unknown, first_proved, together
 from inductor_debug.engine.results.analysis import AnalysisUpdate
+from inductor_debug.engine.results.folding import at_each_place
 from inductor_debug.engine.results.merge import key_of
 from inductor_debug.engine.settings.settings import ConfigurationError
 
@@ -90,13 +91,19 @@ class Verifier:
             if (key_of(finding),) not in known.proofs:
                 self._begin(uri, known, _back(finding), [finding], self._returns(uri, known, finding))
                 self._begin(uri, known, (key_of(finding),), [finding], self._guesses(known, finding))
-        ways = {key_of(each): (known.proofs.get(_back(each)), known.proofs.get((key_of(each),))) for each in asked}
-        await _wait([proof for both in ways.values() for proof in both if proof is not None], deadline)
-        return [
-            Mended(finding, proved)
-            for finding in asked
-            for proved in _once(known.text, *(_result(proof) for proof in ways[key_of(finding)]))
-        ]
+                if len(places := at_each_place(finding)) > 1:
+                    self._begin(uri, known, _everywhere(finding), places, self._guesses_everywhere(known, places))
+        ways = {
+            key_of(each): [known.proofs.get(subject) for subject in (_everywhere(each), _back(each), (key_of(each),))]
+            for each in asked
+        }
+        await _wait([proof for each in ways.values() for proof in each if proof is not None], deadline)
+        found = []
+        for finding in asked:
+            everywhere, back, here = map(_result, ways[key_of(finding)])
+            offered = [*([] if everywhere is None else [everywhere]), *_once(known.text, back, here)]
+            found += [Mended(finding, proved) for proved in offered]
+        return found
 
     async def rewrites(self, uri: str, place: Range, *, patience: float, start: bool = True) -> list[Proved]:
         """What stands in the lines of `place` in a better form that is proved to compute the same; else as `fixes`."""
@@ -170,6 +177,15 @@ class Verifier:
             return []
         return guesses(known.text, finding, profile)
 
+    def _guesses_everywhere(self, known: _Known, places: Sequence[Finding]) -> list[Fix]:
+        """What would mend a finding at each of its places, the likeliest at each."""
+        each = [self._guesses(known, place)[:1] for place in places]
+        if not all(each):
+            return []
+        whole = together([fix for guess in each for fix in guess])
+        others = "1 more place" if len(places) == 2 else f"{len(places) - 1} more places"
+        return [replace(whole, title=f"{each[0][0].title} here and at {others}")]
+
     def _returns(self, uri: str, known: _Known, finding: Finding) -> list[Fix]:
         """What goes back to the last text with which the finding's target ran."""
         ran = self._server.engine.last_ran(uri, finding.target or "") if ends_run(finding) else None
@@ -201,6 +217,11 @@ class Verifier:
 def _back(finding: Finding) -> tuple[object, ...]:
     """The subject of the proof that goes back to what ran."""
     return key_of(finding), "going back"
+
+
+def _everywhere(finding: Finding) -> tuple[object, ...]:
+    """The subject of the proof of what mends a finding at each of its places."""
+    return key_of(finding), "everywhere"
 
 
 def _once(text: str, back: Proved | None, guessed: Proved | None) -> list[Proved]:
