@@ -109,6 +109,10 @@ def test_set_up_files_tests_and_migrations_are_passed_over(
     assert skip_of(tmp_path, path, MODEL) == (None if reason is None else Skip(reason))
 
 
+OPTIONS = (
+    "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument({})\narguments = parser.parse_args()"
+)
+MAIN = "\nif __name__ == '__main__':\n    print(arguments)"
 EFFECTS = {
     "with open('log.txt', 'w') as file: ...": TopLevelEffect.WRITES,
     "from pathlib import Path\nPath('out').mkdir()": TopLevelEffect.WRITES,
@@ -127,6 +131,13 @@ EFFECTS = {
     "from torchvision.datasets import MNIST\ndata = MNIST('.', download=True)": TopLevelEffect.NETWORK,
     "import subprocess as s\nCOMMIT = s.check_output(['git'])": TopLevelEffect.PROCESS,
     "import argparse\narguments = argparse.ArgumentParser().parse_args()": TopLevelEffect.COMMAND_LINE,
+    OPTIONS.format('"--width", default=3') + MAIN: None,
+    OPTIONS.format('"--width", required=True') + MAIN: TopLevelEffect.COMMAND_LINE,
+    OPTIONS.format('"width"') + MAIN: TopLevelEffect.COMMAND_LINE,
+    OPTIONS.format('"width", nargs="?"') + MAIN: None,
+    OPTIONS.format('"width", nargs="+"') + MAIN: TopLevelEffect.COMMAND_LINE,
+    OPTIONS.format('"--width"'): TopLevelEffect.COMMAND_LINE,
+    "from options import parser\narguments = parser.parse_args()" + MAIN: TopLevelEffect.COMMAND_LINE,
     "import sys\nsys.exit(main())": TopLevelEffect.EXITS,
     "import torch\nweights = torch.load('a.pt')": TopLevelEffect.LOADS,
     "for step in range(3):\n    loss.backward()": TopLevelEffect.TRAINS,

@@ -2,6 +2,8 @@
 
 Read from the calls that run at load, by the names of the functions called; nothing is executed. A function that only
 may do such a thing, because somebody else's code does it, is not known here: `worker` refuses it when it happens.
+Options of a command line that all have defaults are read without harm by a file which keeps its work for its main
+program; without such a one, a file that reads them is about to do its work.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import ast
 from dataclasses import dataclass
 from enum import Enum
 
-from inductor_debug.engine.selection.outline import FileSketch, LoadingCode
+from inductor_debug.engine.selection.outline import FileSketch, LoadingCode, is_main_guard
 
 
 class TopLevelEffect(str, Enum):
@@ -55,6 +57,7 @@ _FUNCTIONS = {
         torch.load torch.jit.load safetensors.torch.load_file numpy.load numpy.loadtxt pandas.read_csv
         pandas.read_json pandas.read_parquet pandas.read_excel pandas.read_pickle joblib.load""",
 }
+_READING_OPTIONS = ("parse_args", "parse_known_args")
 _PACKAGES = {TopLevelEffect.NETWORK: ("requests.", "httpx."), TopLevelEffect.PROCESS: ("subprocess.",)}
 """Packages of which every function has the effect."""
 _METHODS = {
@@ -69,13 +72,42 @@ _BY_METHOD = {name: effect for effect, names in _METHODS.items() for name in nam
 
 def first_deed(outline: FileSketch, code: LoadingCode) -> TopLevelDeed | None:
     """The first thing by which loading the file would touch the world; None where nothing is known of one."""
+    harmless = _reads_options_alone(outline)
     deeds = [
         TopLevelDeed(effect, call.lineno - 1)
         for call in code.calls
-        if (effect := _effect_of(call, outline)) is not None
+        if (effect := _effect_of(call, outline)) is not None and not (harmless and _reads_options(call))
     ]
     deeds += [TopLevelDeed(TopLevelEffect.TRAINS, loop.lineno - 1) for loop in code.loops if _trains(loop, outline)]
     return min(deeds, key=lambda deed: deed.line, default=None)
+
+
+def _reads_options(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _READING_OPTIONS
+
+
+def _reads_options_alone(outline: FileSketch) -> bool:
+    """Whether the command line of a parser that the file makes may be empty, and its work is that of a main program."""
+    if not any(isinstance(node, ast.If) and is_main_guard(node.test) for node in outline.tree.body):
+        return False
+    calls = [node for node in ast.walk(outline.tree) if isinstance(node, ast.Call)]
+    makes_parser = any((outline.dotted(call.func) or "").endswith("ArgumentParser") for call in calls)
+    return makes_parser and not any(map(_asks_for_argument, calls))
+
+
+def _asks_for_argument(call: ast.Call) -> bool:
+    """Whether a call declares what must be on the command line."""
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if method not in ("add_argument", "add_subparsers"):
+        return False
+    if any(keyword.arg == "required" and not _is(keyword.value, False) for keyword in call.keywords):
+        return True
+    first = call.args[0] if call.args else None
+    name = first.value if isinstance(first, ast.Constant) else None
+    optional = any(
+        keyword.arg == "nargs" and getattr(keyword.value, "value", "") in ("?", "*") for keyword in call.keywords
+    )
+    return method == "add_argument" and isinstance(name, str) and not name.startswith("-") and not optional
 
 
 def _effect_of(call: ast.Call, outline: FileSketch) -> TopLevelEffect | None:

@@ -102,12 +102,19 @@ def _inside(node: ast.stmt, handlers: bool) -> list[ast.stmt]:
     return [statement for block in blocks for statement in block]
 
 
+def is_main_guard(test: ast.expr) -> bool:
+    """Whether a condition is `__name__ == "__main__"`."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+        return False
+    sides = (test.left, test.comparators[0])
+    return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
+        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
+    )
+
+
 def _is_false_when_imported(test: ast.expr) -> bool:
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
-        sides = (test.left, test.comparators[0])
-        return any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides) and any(
-            isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
-        )
+    if is_main_guard(test):
+        return True
     return getattr(test, "id", getattr(test, "attr", None)) == "TYPE_CHECKING"
 
 
