@@ -50,3 +50,24 @@ def test_models_with_values_are_not_kept_from_stage_to_stage(tmp_path: Path) -> 
     assert sorted({target for target, _ in told}) == _NAMES
     assert {stage.report.state for stage in told.values()} == {StageState.DONE}
     assert {finding.rule for stage in told.values() for finding in stage.findings} <= {"graph-break"}
+
+
+_LAZY = """
+import torch
+from torch import nn
+
+class Lazy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.table = nn.LazyLinear(4), nn.Parameter(torch.zeros(3072, 3072))
+
+    def forward(self, x):
+        x = self.layer(x)
+        return x + 1 if x.sum().item() > 1e6 else x * self.table[0, 0]
+"""
+
+
+def test_parameters_without_a_size_take_no_memory(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(_LAZY)
+    run = analyze(tmp_path / "model.py", root=tmp_path, accelerator="none", stages=(Stage.PREVIEW, Stage.MOCK))
+    assert [stage.report.state for stage in run.stages] == [StageState.DONE] * 2

@@ -285,6 +285,35 @@ def test_options_of_the_nearest_script_that_has_most_of_them_are_given_and_named
     assert options_for(other, ConfigurationFiles(str(tmp_path / "a.py"), str(tmp_path))) is None
 
 
+WAVES = """
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        first = args["filters"][0]
+        self.first = nn.Conv1d(args["in_channels"], first, kernel_size=args["kernel"], stride=args["stride"])
+        self.second = nn.Conv1d(first, args["filters"][1][0], 3)
+        self.pool = nn.MaxPool1d(9)
+        self.last = nn.Linear(args["filters"][1][1], args["speakers"])
+
+    def forward(self, x):  # (batch, channel, filt)
+        x = self.pool(self.pool(self.pool(self.pool(self.second(self.first(x))))))
+        return self.last(x.mean(-1))
+"""
+
+
+def test_a_table_that_lacks_one_field_is_taken_with_a_number_of_ours_for_it(tmp_path: Path) -> None:
+    """A script sets how many speakers there are once it has read the data; lengths shrink by 9 to the fourth power."""
+    values = {"epochs": 3, "model": {"in_channels": 1, "filters": [8, [16, 16]], "kernel": 3, "stride": 2}}
+    write(tmp_path, train_dot_json=json.dumps(values))
+    (tmp_path / "model.py").write_text(WAVES)
+    job = analyze(tmp_path / "model.py", root=tmp_path, accelerator="none")
+    assert [stage.report.state for stage in job.stages] == [StageState.DONE]
+    assert "Net was built with train.json." in job.stages[0].report.notes
+    assert inputs_of(job).startswith("(torch.randn(2, 1, ")
+
+
 def test_a_class_is_not_blamed_for_the_options_of_a_script(tmp_path: Path) -> None:
     script = SCRIPT.replace("Net(", "train(").replace("default=None", "default=3")
     write(tmp_path, train_dot_py=script.replace("default=40", "default=[40]"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
@@ -12,11 +14,15 @@ ABOVE = """\
 import re
 def batch(): return [words[n] for n in SENTENCES]
 class Net:
-    def __init__(self): self.sizes = width, depth, len(letters), known, unset, model
+    def __init__(self): self.sizes = width, depth, len(letters), known, unset, model, half, Fraction(1), os
 known = 1
 """
 MAIN = """\
 if __name__ == "__main__":
+    import os.path
+    from fractions import Fraction
+    from no_such_library import half
+    import no_other_library
     width = depth = 4 * 2
     known = 2
     unread = 3
@@ -40,6 +46,8 @@ def test_what_is_read_above_and_set_by_plain_statements_alone_is_known() -> None
         "depth": 8,
         "letters": {"a": 0, "b": 1, "c": 2},
         "words": {"one": 0, "two": 1},
+        "Fraction": Fraction,
+        "os": os,
     }
 
 

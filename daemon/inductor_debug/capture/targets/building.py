@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.failures.set_up import NotSetUpError, check_set_up
@@ -164,12 +165,15 @@ def _make_fake(module: torch.nn.Module, fake_mode: FakeTensorMode) -> None:
 
 
 def bytes_of(target: BuiltTarget) -> int:
-    """What the target's parameters, buffers and inputs take, or would take if they were real."""
+    """What the target's parameters, buffers and inputs take, or would take if they were real; lazy ones take nothing."""
     tensors: dict[int, torch.Tensor] = {}
     if target.module is not None:
         tensors.update((id(tensor), tensor) for tensor in (*target.module.parameters(), *target.module.buffers()))
     tensors.update((id(tensor), tensor) for tensor in _tensors(target.calls))
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
+    there = (
+        tensor for tensor in tensors.values() if not isinstance(tensor, (UninitializedParameter, UninitializedBuffer))
+    )
+    return sum(tensor.numel() * tensor.element_size() for tensor in there)
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:

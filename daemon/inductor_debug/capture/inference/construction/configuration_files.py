@@ -76,6 +76,14 @@ class ConfigurationFiles:
         self.used = WrittenConfiguration(path, self.shown(path), table)
         return self.used
 
+    def most_of(self, demand: Demand, enough: float) -> Iterator[WrittenConfiguration]:
+        """The tables with at least so many of the fields that are asked for: a script may set one more itself."""
+        for path, document in self._documents():
+            for table in _tables(document, 0):
+                found = WrittenConfiguration(path, self.shown(path), table)
+                if found.covered(demand) >= enough and not _refers(table, demand):
+                    yield found
+
     def shown(self, path: str) -> str:
         """What users are told of where a file of the project is."""
         return os.path.relpath(path, self.root).replace(os.sep, "/")
@@ -223,6 +231,12 @@ def _merged(table: Mapping[str, Any], other: Mapping[Any, Any]) -> dict[str, Any
         inner = vars(below) if isinstance(below, SimpleNamespace) else {}
         merged[str(name)] = ConfigurationTable(**_merged(inner, value)) if isinstance(value, dict) else value
     return merged
+
+
+def _refers(table: Mapping[str, Any], demand: Demand) -> bool:
+    """Whether a value that is asked for stands elsewhere."""
+    asked = (table[name] for name in demand.fields.keys() & table.keys())
+    return any(isinstance(value, str) and _REFERENCE in value for value in asked)
 
 
 def _covers(table: Mapping[str, Any], demand: Demand) -> bool:

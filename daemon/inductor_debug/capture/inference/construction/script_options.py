@@ -40,7 +40,7 @@ _FEWEST_WRITTEN = 3
 
 
 def options_for(demand: Demand, files: ConfigurationFiles) -> WrittenConfiguration | None:
-    """What the script with most of the fields gives, of equal ones the nearest; None where none has half of them.
+    """What the script or file with most of the fields gives, of equal ones the nearest; None where none has half.
 
     Args:
         demand: what a class asks of the argument.
@@ -51,6 +51,7 @@ def options_for(demand: Demand, files: ConfigurationFiles) -> WrittenConfigurati
         known = {name: value for name, value in options.items() if _serves(value, demand.fields.get(name))}
         found.append(WrittenConfiguration(script, f"the options of {files.shown(script)}", known))
     found += _tables_with(demand, files)
+    found += files.most_of(demand, max(_FEWEST_WRITTEN, fields_asked(demand) / 2))
     enough = [item for item in found if item.covered(demand) >= max(_FEWEST_FIELDS, fields_asked(demand) / 2)]
     own = os.path.splitext(os.path.basename(files.path))[0]
 

@@ -241,7 +241,9 @@ def _by_window(outcome: TrialOutcome) -> Iterator[Guess]:
     sides = max((times[name] for name in ("H", "W") if name in times), default=1)
     times |= {name: sides for name in ("H", "W") if name in times}
     changed = {name: guess.size_of()[name] * more for name, more in times.items() if more > 1}
-    if changed and max(changed.values()) <= _LARGEST:
+    # Lengths by the names that we give them grow by factors of their own (`_larger`).
+    most = _LONGEST if along == 1 and _LONG.isdisjoint(changed) else _LARGEST
+    if changed and max(changed.values()) <= most:
         yield guess.with_sizes(**changed)
 
 
