@@ -165,7 +165,7 @@ def _make_fake(module: torch.nn.Module, fake_mode: FakeTensorMode) -> None:
 
 
 def bytes_of(target: BuiltTarget) -> int:
-    """What the target's parameters, buffers and inputs take, or would take if they were real; lazy ones take nothing."""
+    """What the parameters, buffers and inputs take, or would if they were real; lazy parameters take nothing."""
     tensors: dict[int, torch.Tensor] = {}
     if target.module is not None:
         tensors.update((id(tensor), tensor) for tensor in (*target.module.parameters(), *target.module.buffers()))
