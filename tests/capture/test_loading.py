@@ -313,6 +313,25 @@ def test_a_name_that_a_package_makes_when_it_is_asked_for_is_no_module_that_lack
     assert finding.message.startswith("ImportError: cannot import name 'Gone' from 'lazy'")
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"parts/__init__.py": "from .base import *\n", "parts/base.py": "KEPT = 3\n"},
+        {"site-packages/parts/__init__.py": "KEPT = 3\n"},
+    ],
+    ids=["a package that has what another file has", "an installed library"],
+)
+def test_a_name_that_is_no_more_is_no_module(
+    files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """scipy.signal has no `kaiser` any more, and never had a module that is called so."""
+    write(tmp_path, files)
+    text = "import sys\nsys.path.append('site-packages')\nfrom parts import KEPT, gone\n"
+    [finding] = analyze(tmp_path / "model.py", text.replace("site-p", f"{tmp_path}/site-p")).findings
+    assert finding.rule == "import-error"
+    assert finding.message.startswith("ImportError: cannot import name 'gone' from 'parts'")
+
+
 def test_a_project_may_be_called_as_the_package_in_it(tmp_path: Path) -> None:
     project = tmp_path / "shapes"
     write(project, {"pyproject.toml": "", "shapes/__init__.py": "", "shapes/shapes.py": "class Net: pass\n"})

@@ -71,3 +71,37 @@ def test_parameters_without_a_size_take_no_memory(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(_LAZY)
     run = analyze(tmp_path / "model.py", root=tmp_path, accelerator="none", stages=(Stage.PREVIEW, Stage.MOCK))
     assert [stage.report.state for stage in run.stages] == [StageState.DONE] * 2
+
+
+_CHECKED = """
+import gc, inspect, sys
+from torch import nn
+
+def check_argument_types():
+    frame = sys._getframe(1)
+    if not any(inspect.isfunction(each) for each in gc.get_referrers(frame.f_code)):
+        raise LookupError("target function not found")
+    return True
+
+class Earlier(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+class Checked(nn.Module):
+    def __init__(self, width: int = 8):
+        assert check_argument_types()
+        super().__init__()
+        self.layer = nn.Linear(width, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+"""
+
+
+def test_functions_are_found_by_who_refers_to_their_code(tmp_path: Path) -> None:
+    """As typeguard 2 does, on which ESPnet and its like rely; the collector does not find what it was told to leave."""
+    (tmp_path / "model.py").write_text(_CHECKED)
+    run = analyze(tmp_path / "model.py", root=tmp_path, accelerator="none")
+    assert {stage.target: stage.report.state for stage in run.stages} == dict.fromkeys(
+        ("Earlier", "Checked"), StageState.DONE
+    )

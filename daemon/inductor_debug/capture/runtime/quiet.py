@@ -13,9 +13,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from inductor_debug.capture.runtime.torch_logs import VARIABLE
 
+_get_referrers = gc.get_referrers
 _LOGGERS = ("torch._subclasses.fake_tensor", "torch._dynamo", "torch.fx.experimental.symbolic_shapes")
 """Loggers that repeat, as errors with tracebacks, exceptions which the stages catch and explain."""
 
@@ -41,6 +43,7 @@ def quiet(*, freeze: bool = True) -> Iterator[HeldGarbage]:
     levels = [logger.level for logger in loggers]
     collecting, held = gc.isenabled(), HeldGarbage(freeze)
     gc.disable()
+    gc.get_referrers = _referrers  # for good: what is frozen stays so
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)
     try:
@@ -55,3 +58,13 @@ def quiet(*, freeze: bool = True) -> Iterator[HeldGarbage]:
             if held.freeze:
                 gc.freeze()
             gc.enable()
+
+
+def _referrers(*objects: Any) -> list[Any]:
+    """`gc.get_referrers` that finds what was left out of searches, too, which the collector's own passes over.
+
+    typeguard 2 finds the function that it is called in by who refers to its code: without this it raises a
+    `LookupError` wherever code calls `check_argument_types()`.
+    """
+    gc.unfreeze()
+    return _get_referrers(*objects)

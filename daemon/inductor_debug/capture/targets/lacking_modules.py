@@ -18,10 +18,13 @@ from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failed_statement import last_frame, raised_by
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.import_roots import has_module
+from inductor_debug.capture.runtime.loading import is_installed
 
 _SET_UP = "setup.py"
 _SUBMODULES = ".gitmodules"
 _PATH = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
+_STAR = re.compile(r"^\s*from\s+\S+\s+import\s+\*", re.MULTILINE)
+"""By which a package has names that its text does not mention."""
 _EXTENSION = "Extension"
 """How the classes end that stand for extensions: `CUDAExtension`, `CppExtension`, `Extension`."""
 
@@ -36,7 +39,10 @@ def lacking_module(error: ImportError) -> str:
     statement = raised_at[1] if raised_at is not None else None
     if not isinstance(statement, ast.ImportFrom) or os.path.basename(package) != "__init__.py":
         return ""
-    if _makes_names(sys.modules.get(name)):
+    # What an installed library lacks is a name that it has no more, or not yet; its own parts are all there.
+    if is_installed(package) or _makes_names(sys.modules.get(name)):
+        return ""
+    if not statement.level and _STAR.search(_text_of(package)):
         return ""
     said = _words_of(package)
     lacking = (
