@@ -704,3 +704,12 @@ def test_a_loss_that_is_wrapped_is_none_that_wraps_another(tmp_path: Path) -> No
                 return self.loss(x, y)
     """
     assert first(tmp_path, wraps.format(name="QLoss") + wraps.format(name="Model")) == "(torch.nn.BCEWithLogitsLoss(),)"
+
+
+@pytest.mark.parametrize("name", ["kernel_sizes", "filter_sizes", "kernels"])
+def test_several_kernels_are_small_and_odd(name: str) -> None:
+    """They were widths of layers, and code that pads by half a kernel refuses even ones."""
+    from inductor_debug.capture.inference.construction.invention import constructor_value
+
+    assert constructor_value(name, "Collection[int]", {}, 0) == [3, 5, 7]
+    assert constructor_value(name, "list[int]", {}, 1) == [3, 5]

@@ -107,7 +107,7 @@ def _suggested(name: str, annotation: str, known: dict[str, Any], alternative: i
     lowered = text.lower().strip("'\" ")
     if lowered.startswith("bool"):
         return bool(alternative % 2)
-    if lowered.startswith(("list", "sequence", "tuple", "iterable")):
+    if lowered.startswith(("list", "sequence", "tuple", "iterable", "collection")):
         return _several(name, text, lowered, alternative, demand)
     # What sizes a layer and is computed with is no text, though what it is set to at times is compared with one.
     is_number = demand is not None and {"integer", "number"}.issubset(demand.roles)
@@ -243,6 +243,8 @@ def _several(name: str, text: str, lowered: str, alternative: int, demand: Deman
         return (integer(single, alternative),) * 2
     if demand is not None and demand.item is not None and (demand.item.unpacked or "sequence" in demand.item.roles):
         return [_several(single, "", "", alternative, demand.item)] * max(least, _FEW)
+    if _KERNEL.fullmatch(single):
+        return [3 + 2 * number for number in range(max(least, 3 if not alternative else 2))]  # odd ones have a middle
     if _WIDTHS.fullmatch(name):
         return [_NARROW << number for number in range(max(least, 3))]
     if _BORDERS.fullmatch(name.lower()):
