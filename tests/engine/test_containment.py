@@ -335,7 +335,7 @@ async def test_temporary_files_are_gone_after_the_job(pool: WorkerPool, tmp_path
     text = at_load("import tempfile\nopen(tempfile.mkdtemp() + '/x', 'w').close()\nraise ValueError(tempfile.tempdir)")
     (finding,) = await findings_of(pool, tmp_path, text)
     folder = finding.message.split()[1]
-    assert "inductor-debug-job-" in folder
+    assert "inductor-debug-held-job-" in folder
     assert not os.path.exists(folder)
 
 
