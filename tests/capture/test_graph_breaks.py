@@ -377,6 +377,31 @@ def test_a_break_inside_torchs_own_code_is_told_at_the_call_of_it(tmp_path: Path
     }
 
 
+_STRIPES = """
+import torch
+
+def drop(x):
+    start = torch.randint(low=0, high=x.shape[0], size=(1,))[0].item()
+    return x[start:]
+"""
+
+
+def test_a_break_in_a_library_has_one_cause_whoever_calls_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of seventeen models that begin with the same layer of a library was told of it seventeen times."""
+    library = tmp_path / "site-packages"
+    library.mkdir()
+    (library / "stripes_of_a_library.py").write_text(_STRIPES)
+    monkeypatch.syspath_prepend(str(library))
+    before = (
+        "from stripes_of_a_library import drop\ndef first(x):\n    return drop(x)\ndef second(x):\n    return drop(x)"
+    )
+    found = breaks(tmp_path, "return first(x).sum() + second(x).sum()", before, real=True)
+    assert [place_of(finding) for finding in found] == ["drop(x)", "drop(x)"]
+    causes = {finding.cause for finding in found}
+    assert len(causes) == 1
+    assert "inside stripes_of_a_library.drop" in causes.pop()
+
+
 def test_with_fullgraph_a_break_is_an_error(tmp_path: Path) -> None:
     target, sources = build(
         tmp_path, "def model(x):\n    torch._dynamo.graph_break()\n    return x\ninputs = (torch.ones(1),)\n"

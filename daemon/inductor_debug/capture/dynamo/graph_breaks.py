@@ -274,6 +274,9 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
         return "math"  # which of its functions does not matter
     if cause in _OF_THE_FUNCTION and facts.function:
         return facts.function
+    if facts.inside and not facts.inside.startswith(_HOOKS) and cause is not BreakCause.BRANCH:
+        # The same in a library, whichever of the file's functions calls it.
+        return f"{cause.value} {facts.registry_id} inside {facts.inside}"
     if cause in _FOR_ITSELF or cause is BreakCause.BRANCH or not within:
         return ""
     if cause in (BreakCause.NUMPY, BreakCause.MODULE, BreakCause.SIZE):
