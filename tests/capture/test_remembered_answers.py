@@ -139,12 +139,15 @@ def _look(tensor: Any, pool: Tensors) -> Any:
     )
 
 
+def _any_program(test: Any) -> Any:
+    """A test of whatever program can be made, and of those that have shown something."""
+    for program in (_DTYPES, _CONJUGATES, _STRIDES, _OFFSETS):
+        test = example(program=program)(test)
+    return given(program=_PROGRAMS)(test)
+
+
 @settings(max_examples=150, deadline=None)
-@given(program=_PROGRAMS)
-@example(program=_OFFSETS)
-@example(program=_STRIDES)
-@example(program=_CONJUGATES)
-@example(program=_DTYPES)
+@_any_program
 def test_a_program_run_again_makes_the_tensors_that_torch_makes(program: list[tuple[str, str, int, int]]) -> None:
     mode = WeightlessMode()
     expected = _run(FakeTensorMode(allow_non_fake_inputs=True), program)
@@ -152,11 +155,7 @@ def test_a_program_run_again_makes_the_tensors_that_torch_makes(program: list[tu
 
 
 @settings(max_examples=100, deadline=None)
-@given(program=_PROGRAMS)
-@example(program=_OFFSETS)
-@example(program=_STRIDES)
-@example(program=_CONJUGATES)
-@example(program=_DTYPES)
+@_any_program
 def test_what_is_recorded_is_what_torch_makes(program: list[tuple[str, str, int, int]]) -> None:
     mode = WeightlessMode()
     expected = _recorded(FakeTensorMode(allow_non_fake_inputs=True), program)

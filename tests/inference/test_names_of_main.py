@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import os
 from fractions import Fraction
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
 from inductor_debug.capture.entry.main_names import names_of_main
 
 ABOVE = """\
@@ -53,3 +55,10 @@ def test_what_is_read_above_and_set_by_plain_statements_alone_is_known() -> None
 
 def test_a_file_without_a_main_program_has_none() -> None:
     assert names(ABOVE + "def main():\n    width = 4\n") == {}
+
+
+def test_a_module_that_ends_the_program_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "leaves_at_once.py").write_text("import sys\nwidth = 3\nsys.exit('nothing to do')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = ABOVE + 'if __name__ == "__main__":\n    from leaves_at_once import width\n    depth = 4\n'
+    assert names(text) == {"depth": 4}

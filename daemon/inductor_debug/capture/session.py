@@ -156,7 +156,7 @@ class _Session:
                     self._findings += compiled_inside(calls, name, self._sources)
             self._findings += self._missing_attributes(load)
             if self._request.seek_sizes:
-                self._seek_sizes(running, load)
+                self._seek_sizes(running)
             self._findings += adapter_findings(self._profile, self._request)
             loaded = load.error is None and not (load.absent and not running)
             status = file_status(running, loaded=loaded, has_findings=bool(self._findings))
@@ -233,16 +233,14 @@ class _Session:
         runner = runner_for(stage, self._profile, self._request)
         if stage is self._request.stages[0]:
             try:
-                built = item.built(self._builder.build(item.candidate, load))
+                inferred = inference_of(item.built(self._builder.build(item.candidate, load)))
             except BuildError as error:
                 self._not_built(stage, item, error, time.perf_counter() - started)
                 return
-            inferred = inference_of(built)
             item.blamed = inferred is not None and inferred.blame is not None
             self._set_sizes(item)
-        else:
-            item.ready(self._builder, load)
-        if runner is None or item.target is None:
+        target = item.restored(self._builder)
+        if runner is None or target is None:
             why = f"There is no {stage.value} stage." if runner is None else "The target could not be built."
             short = Shortfall.NO_INPUTS if item.refused is not None else Shortfall.NOT_BUILT
             self._skip(item, stage, item.refused.reason if item.refused is not None else why, short)
@@ -252,7 +250,7 @@ class _Session:
         with kept_log(self._request.torch_logs, without=KEY) as log:
             outcome = self._observe(stage, runner, item, load)
             if stage is Stage.MOCK:
-                looked_at, of_stage = item.valued or item.target, len(outcome.findings)
+                looked_at, of_stage = item.valued or item.target or target, len(outcome.findings)
                 outcome = with_guards(outcome, looked_at, self._sources, self._request, self._builder.traced)
                 if fresh := outcome.findings[of_stage:]:
                     saw.runs[-1] = replace(saw.runs[-1], beside=[*saw.runs[-1].beside, *fresh])
@@ -264,7 +262,7 @@ class _Session:
         if stage is Stage.PREVIEW and item.told is not None and item.told.report.shortfall is Shortfall.INPUTS:
             item.ends_early()
         # Only after the findings: those are waited for.
-        inferred = inference_of(item.target)
+        inferred = inference_of(target)
         hint = inferred.hint() if inferred is not None else None
         if hint is not None and stage is self._request.stages[0]:
             self._emit(hint)
@@ -283,12 +281,14 @@ class _Session:
         elif asks_of_one_call(self._request) and has_free_sizes(item.target):
             item.target = with_fixed_sizes(item.target)
 
-    def _seek_sizes(self, running: list[TargetProgress], load: Load) -> None:
+    def _seek_sizes(self, running: list[TargetProgress]) -> None:
         """Tells which sizes are free. Last of all: that takes another run of each target."""
         for item in running:
-            if item.sizing is None and item.analysed and not item.blamed and item.ready(self._builder, load):
-                assert item.target is not None
-                self._emit(self._sizing(item.target).seen(item.candidate.name, {}))
+            wanted = item.sizing is None and item.analysed and not item.blamed
+            target = item.restored(self._builder) if wanted else None
+            if target is not None:
+                self._emit(self._sizing(target).seen(item.candidate.name, {}))
+                item.let_go(self._builder)
 
     def _sizing(self, target: BuiltTarget) -> Sizing:
         @contextlib.contextmanager

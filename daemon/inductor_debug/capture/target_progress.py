@@ -66,11 +66,16 @@ class TargetProgress:
         self.target = self._plain = target
         return target
 
-    def ready(self, builder: TargetBuilder, load: Load) -> BuiltTarget | None:
-        """What a stage runs of it, built anew where it was let go of; None where nothing could be built."""
+    def restored(self, builder: TargetBuilder) -> BuiltTarget | None:
+        """The target, built anew where it was let go of; None where nothing could be built."""
         if self._outline is not None:
             self.target = self._plain = builder.built_anew(self.candidate, self._outline)
             self._outline = None
+        return self.target
+
+    def ready(self, builder: TargetBuilder, load: Load) -> BuiltTarget | None:
+        """What a stage runs of it: the same, or what has values in its place once that was wanted."""
+        self.restored(builder)
         if self._valued_let_go and self.target is not None:
             self._valued_let_go = False
             valued = builder.with_values(self.candidate, load, self.target)

@@ -19,6 +19,7 @@ from inductor_debug.capture.entry.main_program import asks_for_main
 from inductor_debug.capture.inference.values.command_line_options import options_of
 from inductor_debug.capture.inference.values.following import Follower
 from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue, UnknownError, fresh, is_known
+from inductor_debug.capture.runtime.interception import LoadStopped
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -53,7 +54,7 @@ def _imported(blocks: list[ast.If], wanted: set[str]) -> dict[str, Any]:
             name = _bound_by(alias)
             if name not in wanted:
                 continue
-            with contextlib.suppress(Exception):  # whatever a module raises while it is imported
+            with contextlib.suppress(Exception, SystemExit, LoadStopped):  # whatever an imported module raises
                 if isinstance(node, ast.Import):
                     whole = importlib.import_module(alias.name)
                     found[name] = whole if alias.asname else importlib.import_module(name)

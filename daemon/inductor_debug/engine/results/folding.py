@@ -29,16 +29,20 @@ def at_each_place(finding: Finding) -> list[Finding]:
     return [finding, *(dataclasses.replace(finding, path=place.path, range=place.range) for place in others)]
 
 
+def more_places(count: int) -> str:
+    """So many further places, in words: `1 more place`."""
+    return "1 more place" if count == 1 else f"{count} more places"
+
+
 def _one(group: Sequence[Finding]) -> Finding:
     first, *others = group
     if not others:
         return first
     places = [Related(other.path, other.range, "the same here", again=True) for other in others]
-    more = "1 more place" if len(others) == 1 else f"{len(others)} more places"
     return dataclasses.replace(
         first,
         severity=min((finding.severity for finding in group), key=lambda severity: severity.rank),
-        message=f"{first.message} The same at {more} in this file.",
+        message=f"{first.message} The same at {more_places(len(others))} in this file.",
         count=sum(finding.count for finding in group),
         related=[*places[:_MOST_PLACES], *first.related],
     )

@@ -20,7 +20,7 @@ from inductor_debug.engine.fixes.proof import Proved, ends_run
 from inductor_debug.engine.fixes.rewrites.offers import rewrites
 from inductor_debug.engine.fixes.tried_edits import Unknown, first_proved, together
 from inductor_debug.engine.results.analysis import AnalysisUpdate
-from inductor_debug.engine.results.folding import at_each_place
+from inductor_debug.engine.results.folding import at_each_place, more_places
 from inductor_debug.engine.results.merge import key_of
 from inductor_debug.engine.settings.settings import ConfigurationError
 
@@ -183,8 +183,7 @@ class Verifier:
         if not all(each):
             return []
         whole = together([fix for guess in each for fix in guess])
-        others = "1 more place" if len(places) == 2 else f"{len(places) - 1} more places"
-        return [replace(whole, title=f"{each[0][0].title} here and at {others}")]
+        return [replace(whole, title=f"{each[0][0].title} here and at {more_places(len(places) - 1)}")]
 
     def _returns(self, uri: str, known: _Known, finding: Finding) -> list[Fix]:
         """What goes back to the last text with which the finding's target ran."""

@@ -235,8 +235,11 @@ def _merged(table: Mapping[str, Any], other: Mapping[Any, Any]) -> dict[str, Any
 
 def _refers(table: Mapping[str, Any], demand: Demand) -> bool:
     """Whether a value that is asked for stands elsewhere."""
-    asked = (table[name] for name in demand.fields.keys() & table.keys())
-    return any(isinstance(value, str) and _REFERENCE in value for value in asked)
+    return any(_stands_elsewhere(table[name]) for name in demand.fields.keys() & table.keys())
+
+
+def _stands_elsewhere(value: Any) -> bool:
+    return isinstance(value, str) and _REFERENCE in value
 
 
 def _covers(table: Mapping[str, Any], demand: Demand) -> bool:
@@ -245,7 +248,7 @@ def _covers(table: Mapping[str, Any], demand: Demand) -> bool:
         if name not in table:
             return False
         value = table[name]
-        if isinstance(value, str) and _REFERENCE in value:
+        if _stands_elsewhere(value):
             return False
         if isinstance(value, dict) and not _covers(value, inner):
             return False

@@ -152,8 +152,8 @@ def at_most(seconds: float) -> Iterator[None]:
             awaited[0] += _IMPORT_SECONDS
             signal.setitimer(signal.ITIMER_REAL, _IMPORT_SECONDS)
             return
-        if awaited[0] and not awaited[1]:
-            awaited[1] = True
+        if awaited[0] and not anew[0]:
+            anew[0] = True
             signal.setitimer(signal.ITIMER_REAL, seconds)
             return
         if not _may_be_broken_off(frame) and put_off[0] < _MOST_PUT_OFF:
@@ -168,7 +168,7 @@ def at_most(seconds: float) -> Iterator[None]:
         raise TooLongError(f"it took more than {seconds:g} s", worked=now - started > seconds / 2)
 
     grace, put_off, again, over, before = [0.0], [0], [0.0], [False], [0.0]
-    awaited: list[float] = [0.0, False]
+    awaited, anew = [0.0], [False]
     handler = signal.signal(signal.SIGALRM, ring)
     before[0], _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
     try:
