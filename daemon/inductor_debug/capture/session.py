@@ -259,8 +259,8 @@ class _Session:
         seconds = time.perf_counter() - started
         report = replace(outcome.report, seconds=seconds, elsewhere=elsewhere, cost=cost, log=log.text)
         self._finish(item, report, outcome.findings)
-        if stage is Stage.PREVIEW and item.told is not None and item.told.report.shortfall is Shortfall.INPUTS:
-            item.ends_early()
+        if stage is Stage.PREVIEW:
+            item.previewed(outcome.raising)
         # Only after the findings: those are waited for.
         inferred = inference_of(target)
         hint = inferred.hint() if inferred is not None else None

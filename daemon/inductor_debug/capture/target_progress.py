@@ -25,7 +25,8 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.dynamo.compiled_names import forget_compiled
 from inductor_debug.capture.inference.finding_filter import NOT_CARRIED
 from inductor_debug.capture.inference.inference import inference_of
-from inductor_debug.capture.running.target import BuiltTarget, outline_of
+from inductor_debug.capture.running.raising import Raising
+from inductor_debug.capture.running.target import BuiltTarget, endings_of, outline_of
 from inductor_debug.capture.sizes.sizing import Sizing
 from inductor_debug.capture.targets.building import bytes_of
 from inductor_debug.capture.targets.candidates import Candidate
@@ -80,7 +81,7 @@ class TargetProgress:
             self._valued_let_go = False
             valued = builder.with_values(self.candidate, load, self.target)
             if not isinstance(valued, str):
-                self.valued = replace(self.as_given(valued), ends_early=self.target.ends_early)
+                self.valued = replace(self.as_given(valued), **endings_of(self.target))
         return self.valued or self.target
 
     @property
@@ -144,13 +145,23 @@ class TargetProgress:
         stops = {(path, span) for rule, path, span in told if rule == "export"}
         return [one for one in findings if one.rule != "graph-break" or (one.path, one.range) not in stops]
 
-    def ends_early(self) -> None:
-        """Notes that an eager run with inferred inputs did not come to its end."""
+    def previewed(self, raising: Raising | None) -> None:
+        """Notes where an eager run has ended, of which the end was just told, if it did not come to its own.
+
+        Args:
+            raising: what raised, which counts where it is told as the code's own fault.
+        """
+        assert self.told is not None
+        early = self.told.report.shortfall is Shortfall.INPUTS
+        if all(finding.rule != "capture-error" for finding in self.told.findings):
+            raising = None
+        if not early and raising is None:
+            return
         if self.target is not None:
             plain = self.target is self._plain
-            self.target = replace(self.target, ends_early=True)
+            self.target = replace(self.target, ends_early=early, raising=raising)
             self._plain = self.target if plain else None
-        self.valued = None if self.valued is None else replace(self.valued, ends_early=True)
+        self.valued = None if self.valued is None else replace(self.valued, ends_early=early, raising=raising)
 
     def reconsidered(self, profile: Profile) -> tuple[StageFinished, Capture]:
         """The end of a blamed target's latest stage, and what that saw, once inference has reconsidered the blame."""

@@ -10,6 +10,7 @@ from inductor_debug_schema import ArtifactMade, Finding, GraphDocument, Location
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.node_facts.record import OpFacts
 from inductor_debug.capture.running.instruction_watching import Ran
+from inductor_debug.capture.running.raising import Raising
 from inductor_debug.rules.recording.ops import Recording
 from inductor_debug.rules.recording.statistics import KernelCost
 
@@ -55,7 +56,7 @@ class StageOutcome:
     where graphs are kept, too. `unfinished` are the places of the expressions that an exception went through: they gave
     nothing. `ran` is what ran of the file, if it was watched. `leaves_changes` says that the run leaves Python objects
     changed that were there before, so that another one may not be as it was. `unsure` says that a `capture-error` is of
-    an exception that may be raised for the recording alone.
+    an exception that may be raised for the recording alone. `raising` is where the user's code raised, if it did.
     """
 
     recording: Recording
@@ -71,6 +72,7 @@ class StageOutcome:
     ran: Ran | None = None
     leaves_changes: bool = False
     unsure: bool = False
+    raising: Raising | None = None
 
     def document(self, facts: OpFacts, profile: Profile) -> GraphDocument:
         """The document of the graphs, for an accelerator; only where there are `graphs`."""

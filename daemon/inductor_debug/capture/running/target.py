@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from inductor_debug_schema import Inferred, Location
 
+from inductor_debug.capture.running.raising import Raising
 from inductor_debug.capture.runtime.later_calls import CallsAgain
 from inductor_debug.capture.runtime.other_ways import ExportAsked
 from inductor_debug.rules.recording.ops import Frame
@@ -91,6 +92,8 @@ class BuiltTarget:
     """Inferred sizes that are free are numbers all the same, because the code could not go on with symbols."""
     ends_early: bool = False
     """Inferred inputs did not carry an eager run to its end, so that what later stages raise proves nothing."""
+    raising: Raising | None = None
+    """Where its own code raised in an eager run, which therefore comes to nothing behind it."""
     given: dict[str, int] = field(default_factory=dict)
     """Sizes of the inputs that the user set, by name."""
     larger: dict[str, int] = field(default_factory=dict)
@@ -119,6 +122,11 @@ class BuiltTarget:
     def alone(self) -> list[BuiltTarget]:
         """The same target once for each call, with the arguments of that one alone."""
         return [replace(self, args=args, kwargs=kwargs, more=[]) for args, kwargs in self.calls]
+
+
+def endings_of(target: BuiltTarget) -> dict[str, Any]:
+    """What is known of where runs of a target end, as fields for one that is built anew."""
+    return {"ends_early": target.ends_early, "raising": target.raising}
 
 
 def outline_of(target: BuiltTarget) -> BuiltTarget:

@@ -44,6 +44,7 @@ from inductor_debug.capture.dynamo.dynamo_breaks import (
 from inductor_debug.capture.dynamo.dynamo_positions import hooked_positions, last_stack, stack_of_translator
 from inductor_debug.capture.dynamo.graph_borders import GraphBorders
 from inductor_debug.capture.dynamo.graph_breaks import BreakCollector, frames_of
+from inductor_debug.capture.dynamo.passed_raises import PassedRaise
 from inductor_debug.capture.dynamo.repeats.repeated_calls import RepeatedCalls, RepeatedError
 from inductor_debug.capture.dynamo.side_effects import changes_what_was_there
 from inductor_debug.capture.dynamo.specialisations import Specialised, specialisations
@@ -72,6 +73,7 @@ from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.audit import DeedRefusedError
 from inductor_debug.capture.runtime.iterators import own_iterator
 from inductor_debug.capture.runtime.quiet import quiet
+from inductor_debug.capture.stages.preview import times_until_raised
 from inductor_debug.capture.tensors.recorder import CompiledRecorder
 from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 from inductor_debug.rules.recording.ops import Frame
@@ -81,6 +83,7 @@ Callers = Callable[[Any], tuple[Frame, ...]]
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 """Positional and keyword arguments."""
 _STACK = "_inductor_debug_error_stack"
+_BEHIND = "What torch.compile meets behind the expression that raises is not told: no run comes there."
 _UNSUPPORTED = "Unsupported"
 """The class of `torch._dynamo.exc` for what breaks a graph."""
 
@@ -115,6 +118,8 @@ class DynamoRun:
         self.borders = GraphBorders(self.recorder.recording.ops, self.recorder.nodes, _call.__code__)
         self.call = 0
         self.leaves_changes = False
+        times = times_until_raised(target.raising, target, sources) if target.raising is not None else 0
+        self._passed = PassedRaise(target.raising, times)
         self._repeated: RepeatedCalls | None = None
         self._compilations = Compilations()
         self._specialised: list[Specialised] = []
@@ -164,7 +169,8 @@ class DynamoRun:
         numbers = specialisations(self._specialised.append) if marked else contextlib.nullcontext()
         repeating = repeated.watching() if repeated is not None else contextlib.nullcontext()
         silence = quiet(freeze=self.target.fake_mode is not None)
-        with silence as held, thrifty, hooked_positions(replacing=True), listening, numbers, repeating, ambient:
+        hooks = hooked_positions(replacing=True), self._passed.watching()
+        with silence as held, thrifty, hooks[0], hooks[1], listening, numbers, repeating, ambient:
             try:
                 compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
                 # Functions that the user compiles with another backend get this one too: nothing is ever built.
@@ -192,12 +198,13 @@ class DynamoRun:
 
     def _on_break(self, raw: RawBreak) -> None:
         self._trace_all()
-        finding = self.breaks.add(raw)
+        finding = None if self._passed.is_behind else self.breaks.add(raw)
+        self._passed.breaks_off(gives_up=raw.gives_up)
         self.borders.breaks(raw.function, finding, self._compilations.count, gives_up=raw.gives_up)
 
     def _on_limit(self, raw: RawLimit) -> None:
         self._trace_all()
-        finding = self.breaks.add_limit(raw)
+        finding = None if self._passed.is_behind else self.breaks.add_limit(raw)
         self.borders.breaks(raw.compiled, finding, self._compilations.count, gives_up=True)
 
     @contextlib.contextmanager
@@ -278,6 +285,8 @@ class DynamoRun:
             return StageEnding(findings)
         # Where the target raises, the exception itself says more than that Dynamo saw it coming.
         findings = [finding for finding in findings if not _is_exception(finding.facts)]
+        if self._passed.is_behind:
+            return StageEnding(findings, [_BEHIND])
         if isinstance(error, ConstraintViolationError) and (told := self._against_a_mark(error)) is not None:
             return StageEnding([*findings, told])
         if (forbidden := forbidden_call(cause_of(error))) is not None:

@@ -38,6 +38,7 @@ from inductor_debug.capture.running.instruction_watching import instructions_of
 from inductor_debug.capture.running.module_calls import CallLog
 from inductor_debug.capture.running.modules import ModulePath, Snapshot
 from inductor_debug.capture.running.origins import OriginTable
+from inductor_debug.capture.running.raising import Raising, counting, raising_of
 from inductor_debug.capture.running.stage_results import StageEnding, StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
@@ -79,7 +80,21 @@ def run_preview(target: BuiltTarget, sources: SourceMap, symbols: InputSymbols |
     )
     unfinished = frozenset() if error is None else places_of(frames_of_error(error, sources))
     findings = [*ending.findings, *overwritten_findings(overwritten, target, sources)]
-    return StageOutcome(recorder.recording, report, findings, ending.retry_real, unfinished=unfinished, ran=ran)
+    raising = None if error is None else raising_of(error.__traceback__, sources.in_project)
+    return StageOutcome(
+        recorder.recording, report, findings, ending.retry_real, unfinished=unfinished, ran=ran, raising=raising
+    )
+
+
+def times_until_raised(raising: Raising, target: BuiltTarget, sources: SourceMap) -> int:
+    """How often an eager run of the target begins the instruction that raises; 0 where nobody can say.
+
+    Another run is taken for it, which has to end at the same place.
+    """
+    with counting(raising) as counted:
+        _, error = _run(target, sources, contextlib.nullcontext())
+    again = None if error is None else raising_of(error.__traceback__, sources.in_project)
+    return counted.times if counted.watched and again == raising else 0
 
 
 def _run(

@@ -27,7 +27,7 @@ from inductor_debug.capture.entry.rest_of_file import NotReached, RestOfFile
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.inference.inference import inference_of
-from inductor_debug.capture.running.target import BuildMode, BuiltTarget
+from inductor_debug.capture.running.target import BuildMode, BuiltTarget, endings_of
 from inductor_debug.capture.runtime import loading
 from inductor_debug.capture.runtime.absent_libraries import AbsentImports
 from inductor_debug.capture.runtime.containment import RefusableDeed
@@ -242,7 +242,7 @@ class TargetBuilder:
             target = self._build_on(found, load) if found is not None else None
         except BuildError:
             return None
-        return None if target is None else replace(target, notes=outline.notes, ends_early=outline.ends_early)
+        return None if target is None else replace(target, notes=outline.notes, **endings_of(outline))
 
     def reconsider(self, target: BuiltTarget) -> bool:
         """Whether a target for which its class is blamed runs with other inputs, which its inference then names."""
