@@ -1175,6 +1175,32 @@ class Model(nn.Module):
         weight = self.score(torch.tanh(keys.view(-1, count, 32)).view(-1, 32)).view(-1, count)
         return torch.bmm(weight.softmax(1).unsqueeze(1), values.view(-1, count, values.size(-1)))
 """,
+    "features that a reshape takes the number of from a table of codes": """
+class Codebook(nn.Module):
+    def __init__(self, num_embeds, embed_dim):
+        super().__init__()
+        self.embedding = nn.Embedding(num_embeds, embed_dim)
+
+    def forward(self, z_e):
+        \"\"\"Looks codes up.
+
+        Args:
+            z_e (Tensor): Input tensor (B, embed_dim, T).
+
+        \"\"\"
+        rows, codes = z_e.transpose(2, 1).contiguous(), self.embedding.weight
+        flat = rows.view(-1, codes.size(1))
+        distances = (codes**2).sum(1) + (flat**2).sum(1, keepdim=True) - 2 * flat @ codes.t()
+        return distances.argmin(1).view(*rows.size()[:-1])
+
+class Whole(nn.Module):
+    def __init__(self, num_embeds=512, embed_dim=256):
+        super().__init__()
+        self.codebook = Codebook(num_embeds=num_embeds, embed_dim=embed_dim)
+
+    def forward(self, x):
+        return x + self.codebook.embedding.weight[0]
+""",
     "a state of more dimensions than what is first tried": """
 class Cell(nn.Module):
     def __init__(self, size=(16, 16), channels=8, width=32):

@@ -110,12 +110,35 @@ def coincidences(
             sources = _sources(fixed, found.guess, plan) if refused == together else frozenset((fixed.number,))
             because = _chance(trials, refused, fixed, others[0], sources, by_itself=refused == alone)
             if because and not (
-                _is_anothers(trials, refused[0], fixed, found.guess) or _lacks_a_dimension(trials, found, fixed)
+                _is_anothers(trials, refused[0], fixed, found.guess)
+                or _lacks_a_dimension(trials, found, fixed)
+                or _is_reshaped_by_the_model(trials, found.guess, fixed, sources, everywhere=refused == together)
             ):
                 said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
                 result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
                 break
     return list(result.values())
+
+
+def _is_reshaped_by_the_model(
+    trials: Trials, ran: Guess, fixed: _Fixed, sources: frozenset[int], *, everywhere: bool
+) -> bool:
+    """Whether a number of the model's own is what a reshape makes of the size, which multiples of it get past.
+
+    `z.view(-1, codebook.size(1))` takes three times the features for three times the rows, and what comes later refuses
+    those. It refuses itself what shares no divisor with the number.
+    """
+    if fixed.is_batch:
+        return False
+    guesses = [
+        resized_everywhere(ran, fixed.size, other) if everywhere else _resized(ran, fixed, other)
+        for other in (fixed.size + 1, 2 * fixed.size + 1)
+    ]
+    one, other = (refused_call(trials, guess) for guess in guesses)
+    if one is None or other is None or one.pair is None or other.pair is None or not one.is_like(other):
+        return False
+    comes = [not sources.isdisjoint(each) for each in one.sources_of_sides]
+    return one.is_about_volume and comes == [True, False] and one.pair[1] == other.pair[1]
 
 
 def _lacks_a_dimension(trials: Trials, found: Found, fixed: _Fixed) -> bool:

@@ -63,6 +63,11 @@ class RefusedCall:
         """Whether two sizes, or numbers of elements, should be equal."""
         return self.conflict is not None and self.conflict.kind in (ConflictKind.SIZE, ConflictKind.VOLUME)
 
+    @property
+    def is_about_volume(self) -> bool:
+        """Whether a tensor has another number of elements than its new shape."""
+        return self.conflict is not None and self.conflict.kind is ConflictKind.VOLUME
+
     def is_past(self, other: RefusedCall) -> bool:
         """Whether the sizes agree for which the other is refused, so that something else is wrong here."""
         conflict = other.conflict
