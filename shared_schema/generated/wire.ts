@@ -1608,7 +1608,8 @@ export interface GraphAnswer {
  * `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
  * its words: for reading only. `refused` says that the user asked for no break (`fullgraph=True`, or for a part of the
  * code `error_on_graph_break(True)`, which is `toggled`), so that compiling fails. Where no graph is captured,
- * `kept_by` is what keeps torch from it, and `function` what that is called.
+ * `kept_by` is what keeps torch from it, and `function` what that is called. `only_where` is the condition under which
+ * it is met at all, where inferred sizes alone decided that.
  */
 export interface GraphBreak {
   readonly breaks_by: BreakCause;
@@ -1624,6 +1625,7 @@ export interface GraphBreak {
   readonly refused?: boolean;
   readonly kept_by?: NoGraph | null;
   readonly toggled?: boolean;
+  readonly only_where?: SizeCondition | null;
 }
 
 /**
@@ -3076,6 +3078,17 @@ export type ShapeFault = "rank" | "size" | "dtype";
  * Why a stage saw less than the whole target where the user's code is not at fault.
  */
 export type Shortfall = "no-inputs" | "inputs" | "not-built" | "value" | "memory" | "operation" | "device" | "not-followed" | "not-reached";
+
+/**
+ * A condition on sizes that nobody gave, as the source has it; `sizes` are what they were taken to be, by name.
+ *
+ * `holds` says whether what the condition leads to is where it holds, or where it does not.
+ */
+export interface SizeCondition {
+  readonly expression: string;
+  readonly holds: boolean;
+  readonly sizes: Readonly<Record<string, number>>;
+}
 
 /**
  * A size that the user set; `target` is "" where it holds for all targets that have a size of that name.

@@ -1,8 +1,7 @@
 """The wire: every type that crosses a process border of inductor-debug, as plain dataclasses.
 
-The daemon, its workers and (through generated code) the editor agree on these and on nothing else. It uses only the
-standard library, because workers load it in the user's interpreter. What few need is imported from its own module, so
-that nobody waits for it: the server's commands (`commands`) and the documents of `analyze` (`answers`).
+The daemon, its workers and (through generated code) the editor agree on these alone. Standard library only: workers
+load it in the user's interpreter. What few need is imported from its own module, so that nobody waits for it.
 """
 
 from inductor_debug_schema.accelerator_entries import (
@@ -119,6 +118,7 @@ from inductor_debug_schema.compiling.capture_facts import (
     OverwrittenTensor,
     Recompilation,
     ShapeFault,
+    SizeCondition,
     SpecialisedSize,
     StateChange,
     StatedBy,
@@ -449,6 +449,7 @@ __all__ = [
     "Range",
     "Related",
     "Recompilation",
+    "SizeCondition",
     "SpecialisedSize",
     "Replacement",
     "RuleCount",

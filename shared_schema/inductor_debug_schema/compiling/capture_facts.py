@@ -103,6 +103,18 @@ class NoGraph(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class SizeCondition:
+    """A condition on sizes that nobody gave, as the source has it; `sizes` are what they were taken to be, by name.
+
+    `holds` says whether what the condition leads to is where it holds, or where it does not.
+    """
+
+    expression: str
+    holds: bool
+    sizes: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphBreak:
     """Why torch.compile ends a graph at an expression and lets Python run it.
 
@@ -116,7 +128,8 @@ class GraphBreak:
     `registry_id` and `torch_kind` are torch's own name for it (`GB0124`), `explanation` and `hints` what torch says, in
     its words: for reading only. `refused` says that the user asked for no break (`fullgraph=True`, or for a part of the
     code `error_on_graph_break(True)`, which is `toggled`), so that compiling fails. Where no graph is captured,
-    `kept_by` is what keeps torch from it, and `function` what that is called.
+    `kept_by` is what keeps torch from it, and `function` what that is called. `only_where` is the condition under which
+    it is met at all, where inferred sizes alone decided that.
     """
 
     breaks_by: BreakCause
@@ -132,6 +145,7 @@ class GraphBreak:
     refused: bool = False
     kept_by: NoGraph | None = None
     toggled: bool = False
+    only_where: SizeCondition | None = None
 
 
 class StateHolder(str, Enum):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any, Protocol
 
+from inductor_debug.capture.dynamo.asked_sizes import AskedSize, asked_by
 from inductor_debug.capture.dynamo.breaks.callees import Callee, callee_at
 from inductor_debug.capture.dynamo.breaks.constructions import constructors_among, constructors_below
 from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT, id_of
@@ -45,7 +46,8 @@ class RawBreak:
     stack belong to, one for each; `constructors` are those of the functions that run which make a `torch.nn.Module`.
     `gives_up` says that the rest of the function which was to be compiled runs eagerly. `caller` is the Python frame
     that tells, below which the code stands that called the traced function; `resumed` says that this function is the
-    rest of one that broke before. `function` is the function, as `graph_borders` knows it.
+    rest of one that broke before. `function` is the function, as `graph_borders` knows it. `asked` is what the function
+    of each frame of the stack has asked of sizes.
     """
 
     words: TorchWords
@@ -57,6 +59,7 @@ class RawBreak:
     resumed: bool = False
     caller: FrameType | None = None
     function: Function = NO_FUNCTION
+    asked: tuple[tuple[AskedSize, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +238,9 @@ def _raised(words: TorchWords, frame: FrameType | None, translator: Any = None) 
     modules = tuple(str(names.get("__name__", "")) for names in known)
     stack = stack_of_translator(translator)
     functions = zip((frame.function for frame in stack), known, strict=True)
-    return RawBreak(words, stack, callee_at(frame, translator), modules, constructors_among(functions))
+    asked = tuple(map(asked_by, chain_of(translator)))
+    constructors = constructors_among(functions)
+    return RawBreak(words, stack, callee_at(frame, translator), modules, constructors, asked=asked)
 
 
 def _origin(exception: BaseException | None) -> Any:

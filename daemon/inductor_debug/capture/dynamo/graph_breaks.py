@@ -11,10 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inductor_debug_schema import BreakCause, Finding, GraphBreak, Location, Recompilation, Related, Severity, Stage
+from inductor_debug_schema import (
+    BreakCause,
+    Finding,
+    GraphBreak,
+    Location,
+    Recompilation,
+    Related,
+    Severity,
+    SizeCondition,
+    Stage,
+)
 
 from inductor_debug.capture.dynamo.breaks.break_facts import as_told_at, facts_of
 from inductor_debug.capture.dynamo.breaks.module_hooks import backward_hooks, breaks_around_a_call, is_scripted
+from inductor_debug.capture.dynamo.breaks.size_branches import Branch, branches_of, is_in
 from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT
 from inductor_debug.capture.dynamo.dynamo_breaks import RawBreak, RawLimit
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
@@ -70,6 +81,7 @@ class BreakCollector:
     _seen: dict[tuple[object, ...], int] = field(default_factory=dict)
     _broken: dict[tuple[str, str], int] = field(default_factory=dict)
     _called_from: set[Location] = field(default_factory=set)
+    _branches: list[Branch] = field(default_factory=list)
 
     def add(self, raw: RawBreak, *, toggled: bool = False) -> int | None:
         """Takes one break in; the number of the finding that tells of it, None where none does.
@@ -89,7 +101,8 @@ class BreakCollector:
             raw.words, raw.callee, raw.stack, self.sources, modules=raw.modules, eager=eager, scripted=scripted
         )
         location, related = place(frames, self.target.location, "inside {}")
-        facts = replace(facts, refused=self.target.fullgraph or toggled, toggled=toggled)
+        refused = self.target.fullgraph or toggled
+        facts = replace(facts, refused=refused, toggled=toggled, only_where=self._only_where(raw))
         if broken is not None and not facts.inside:
             location = broken
         site = self._construction_site(raw, frames, len(traced))
@@ -123,13 +136,21 @@ class BreakCollector:
             known = self._seen[key] = len(self.findings)
             self.count += 1
             self.findings.append(finding)
-        elif eager:
-            self.findings[known] = _ending_eagerly(self.findings[known], eager)
+        else:
+            self.findings[known] = _met_again(self.findings[known], facts)
         for frame in traced or frames[:1]:
             # What is traced in one go breaks in one go: also who called what breaks.
             if self.sources.in_project(frame.location.path):
                 self._broken.setdefault((frame.location.path, bare_name(frame.function)), known)
         return known
+
+    def _only_where(self, raw: RawBreak) -> SizeCondition | None:
+        """The condition on sizes of ours without which the break would not be met; None where there is none."""
+        found = list(branches_of(raw.stack, raw.asked, self.sources))
+        if raw.resumed and not found:
+            found = [branch for branch in self._branches if is_in(branch, raw.stack)]
+        self._branches += found
+        return found[0][2] if found else None
 
     def _told_at(self, location: Location) -> Iterator[int]:
         """The findings of breaks that are about an expression, by number."""
@@ -284,19 +305,28 @@ def _cause(facts: GraphBreak, frames: tuple[Frame, ...], *, asserted: bool) -> s
     return f"{cause.value} {facts.registry_id} {facts.function or facts.inside}{within}"
 
 
-def _ending_eagerly(finding: Finding, function: str) -> Finding:
-    """The finding of a break after which, at the same place, torch gave the function up."""
-    if not isinstance(finding.facts, GraphBreak) or finding.facts.eager:
+def _met_again(finding: Finding, again: GraphBreak) -> Finding:
+    """The finding of a break at whose place torch gave the function up, or came for other reasons than a size."""
+    told = finding.facts
+    if not isinstance(told, GraphBreak):
         return finding
-    facts = replace(finding.facts, eager=function)
-    return replace(finding, facts=facts, message=sentence_of(facts))
+    only_where = told.only_where if again.only_where is not None else None
+    facts = replace(told, eager=told.eager or again.eager, only_where=only_where)
+    severity = finding.severity
+    if told.only_where is not None and only_where is None:
+        severity = Severity.WARNING
+    return replace(finding, facts=facts, severity=severity, message=sentence_of(facts)) if facts != told else finding
 
 
 def _severity(facts: GraphBreak, raw: RawBreak) -> Severity:
-    """How bad torch says a break is. Where the code raises only for being traced, it runs all the same.
+    """How bad torch says a break is; what other sizes than ours may not meet is none to warn of.
+
+    Where the code raises only for being traced, it runs all the same.
 
     Where it raises when it runs, too, that is told in place of the break.
     """
+    if facts.only_where is not None:
+        return Severity.INFORMATION
     return Severity.WARNING if facts.breaks_by is BreakCause.EXCEPTION else raw.words.severity
 
 

@@ -29,6 +29,7 @@ from torch.fx import GraphModule
 from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 from torch.utils import _pytree as pytree
 
+from inductor_debug.capture.dynamo.asked_sizes import asked_sizes
 from inductor_debug.capture.dynamo.breaks.callees import Callee, forbidden_call
 from inductor_debug.capture.dynamo.dynamo_breaks import (
     Compilations,
@@ -66,6 +67,8 @@ from inductor_debug.capture.failures.failures import (
 )
 from inductor_debug.capture.graphs.graph_arguments import GraphArgument, arguments_of_dynamo
 from inductor_debug.capture.graphs.graph_runner import NodeAttribution
+from inductor_debug.capture.inference.finding_filter import has_free_sizes
+from inductor_debug.capture.inference.inference import symbols_of
 from inductor_debug.capture.running.modules import ModulePath
 from inductor_debug.capture.running.origins import OriginTable
 from inductor_debug.capture.running.stage_results import StageEnding, StageOutcome
@@ -169,8 +172,12 @@ class DynamoRun:
         numbers = specialisations(self._specialised.append) if marked else contextlib.nullcontext()
         repeating = repeated.watching() if repeated is not None else contextlib.nullcontext()
         silence = quiet(freeze=self.target.fake_mode is not None)
-        hooks = hooked_positions(replacing=True), self._passed.watching()
-        with silence as held, thrifty, hooks[0], hooks[1], listening, numbers, repeating, ambient:
+        invented = symbols_of(self.target).values() - self.target.given.keys() if has_free_sizes(self.target) else ()
+        watching = self._passed.watching(), asked_sizes(invented)
+        hooks = hooked_positions(replacing=True), listening, numbers, repeating, *watching
+        with silence as held, thrifty, contextlib.ExitStack() as entered, ambient:
+            for hook in hooks:
+                entered.enter_context(hook)
             try:
                 compiled = torch.compile(self.target.function, backend=backend, dynamic=self.target.dynamic)
                 # Functions that the user compiles with another backend get this one too: nothing is ever built.

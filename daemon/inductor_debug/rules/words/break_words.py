@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from inductor_debug_schema import BreakCause, GraphBreak, NoGraph
+from inductor_debug_schema import BreakCause, GraphBreak, NoGraph, SizeCondition
 
 from inductor_debug.rules.words.break_kinds import BY_CALL, CAUSES, UNREACHED
 
@@ -87,7 +87,16 @@ def sentence_of(facts: GraphBreak) -> str:
         effect = f"`{facts.eager}` is not compiled and runs eagerly" if facts.eager else "the graph is split here"
     if facts.breaks_by is BreakCause.HOOK and not facts.expression and not facts.eager and not facts.refused:
         effect = "the graph is split where its module is called"
-    return f"{_begun(reason)}, so {effect}."
+    return f"{_begun(reason)}, so {effect}.{_where(facts.only_where)}"
+
+
+def _where(condition: SizeCondition | None) -> str:
+    """The sizes under which alone a break is met, as a further sentence."""
+    if condition is None:
+        return ""
+    holds = "holds" if condition.holds else "does not hold"
+    sizes = " and ".join(f"{name} = {size}" for name, size in condition.sizes.items())
+    return f" It is met only where `{condition.expression}` {holds}, as with {sizes}, which was inferred."
 
 
 def why(facts: GraphBreak) -> str:

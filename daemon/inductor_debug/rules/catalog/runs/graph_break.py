@@ -23,7 +23,9 @@ class GraphBreakRule(RunRule):
         an error, and said to be what compiling fails of.
 
         The severity follows what can be done about it: a warning where the code itself can be changed, information
-        where torch would have to support something first."""
+        where torch would have to support something first. It is information, too, where the break stands in a branch
+        that a size chose which nobody gave (`if length < 700:`): the message says the condition and the size, and your
+        own inputs tell whether it matters."""
     why = """
         Each break costs a return to Python in every call, hides optimisations across it, and on an accelerator
         brings the intermediate tensors back to the host. A model with forty breaks is hardly compiled at all, yet
