@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+import torch
 from torch import nn
 
 from inductor_debug.capture.runtime import foreign
@@ -115,6 +116,19 @@ def is_model(kind: Any, module: ModuleType) -> bool:
     ):
         return False
     return not _only_refuses(forward)
+
+
+def is_model_of_others(value: Any, module: ModuleType) -> bool:
+    """Whether `value` is a model whose class is of another file: it has weights, and is no single layer of torch's."""
+    if not foreign.is_a(value, nn.Module) or foreign.is_a(value, torch.jit.ScriptModule):
+        return False
+    kind = type(value)
+    home = foreign.module_name(kind)
+    if home == module.__name__ or getattr(kind.forward, "__name__", "") == "_forward_unimplemented":
+        return False
+    if (home == "torch" or home.startswith("torch.")) and not any(True for _ in foreign.children_of(value)):
+        return False
+    return any(part._parameters for part in foreign.parts_of(value))
 
 
 def _only_refuses(forward: Any) -> bool:

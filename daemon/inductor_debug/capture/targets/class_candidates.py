@@ -1,4 +1,4 @@
-"""Offers what nobody gave inputs: the file's outermost classes, and what `torch.compile` got but nobody called.
+"""Offers what nobody gave inputs: outermost classes, models of others' classes, and what `torch.compile` got uncalled.
 
 Nothing is built or inferred here; a candidate's recipes do that when the target is built.
 """
@@ -6,17 +6,18 @@ Nothing is built or inferred here; a candidate's recipes do that when the target
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 from inductor_debug_schema import InferenceHint
 
-from inductor_debug.capture.inference.classes import candidates, outline
+from inductor_debug.capture.inference.classes import candidates, is_model_of_others, outline
 from inductor_debug.capture.inference.inference import Inference
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.surroundings import InferenceSubject, InferredCall, Surroundings
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.interception import CompiledCall, Interceptor, unwrap
 from inductor_debug.capture.targets.candidates import Candidate, CandidateOrigin, Recipe, as_call
 from inductor_debug.capture.targets.declared_targets import DeclaredTarget
@@ -109,6 +110,29 @@ class InferredCandidates:
                 found.append(self._candidate(name, names[name]))
                 reserve[name] = [self._candidate(part, names[part]) for part in parts if part not in self._off]
         return found
+
+    def instances(self, offered: Iterable[str]) -> list[Candidate]:
+        """Models of other files' classes that the file makes outside of functions.
+
+        None of what is part of another one, or is used by what has a target.
+
+        Args:
+            offered: the names of the targets that there are.
+        """
+        names = vars(self._module)
+        shape = outline(self._tree)
+        used = shape.reachable([*offered, *(name for name in shape.classes if name in names)])
+        made = {
+            id(value): (name, value)
+            for name, value in reversed(names.items())
+            if self._definitions.location(name) is not None and is_model_of_others(value, self._module)
+        }
+        inside = {id(part) for _, value in made.values() for part in foreign.parts_of(value) if part is not value}
+        return [
+            self._candidate(name, value)
+            for key, (name, value) in reversed(made.items())
+            if key not in inside and name not in used | self._off and self._is_new(value)
+        ]
 
     def _is_new(self, subject: Any) -> bool:
         return self._seen.isdisjoint(identity_of(subject, self._module.__name__))

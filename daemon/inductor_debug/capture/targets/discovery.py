@@ -131,6 +131,8 @@ class _Discovery:
             ]
             self.result.candidates += map(self._named_apart, candidates.compiled(self.interceptor, self.path))
             self.result.candidates += map(self._named_apart, candidates.classes(self.result.reserve))
+            offered = [candidate.name for candidate in self.result.candidates]
+            self.result.candidates += map(self._named_apart, candidates.instances(offered))
         self._complain_of_unused_declarations()
         return self.result
 

@@ -9,7 +9,7 @@ from inductor_debug.engine.orders.orders import Performed
 from inductor_debug.source.notebooks.reading import place_seen_from
 
 NO_TARGET = (
-    "nothing in it to compile: no class of modules has a `forward`; "
+    "nothing in it to compile: no class of modules has a `forward`, and no model is made outside of functions; "
     "add a comment '# inductor-debug: inputs=(...)' above a model, "
     "a function get_inputs() or example_inputs(), or a call of torch.compile that runs when the file is imported "
     '(what stands under `if __name__ == "__main__":` does not)'
