@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from inductor_debug.engine.results.folding import folded
 from inductor_debug_schema import Finding, Position, Range, Severity, Stage
 
@@ -26,3 +28,13 @@ def test_a_cause_is_told_once_a_file_with_its_places_and_its_count() -> None:
 def test_other_causes_other_files_and_findings_without_a_cause_stay_alone() -> None:
     findings = [found(1), found(2, cause="prelu"), found(3, path="/other.py"), found(4, cause=""), found(5, cause="")]
     assert folded(findings) == findings
+
+
+def test_what_an_interpreter_lacks_is_told_once_whatever_file_misses_it() -> None:
+    lacking = [
+        dataclasses.replace(found(line, cause="torchvision", path=path), rule="environment")
+        for line, path in ((1, "/a.py"), (4, "/b.py"), (2, "/c.py"))
+    ]
+    (one,) = folded(lacking)
+    assert (one.path, one.message) == ("/a.py", "No conv3d. The same at 2 more places.")
+    assert [place.path for place in one.related] == ["/b.py", "/c.py"]

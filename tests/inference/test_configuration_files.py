@@ -401,3 +401,32 @@ def test_a_file_that_the_constructor_opens_may_lie_elsewhere_in_the_project(tmp_
     job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
     assert inputs_of(job) == "(torch.randn(2, 24),)"
     assert "models/parts/small.json" in job.stages[0].inferred.init  # type: ignore[union-attr]
+
+
+def test_what_is_looked_up_among_the_other_arguments_is_taken_from_a_file(tmp_path: Path) -> None:
+    """`Net(**config["network"])` of a script that nobody runs: without arguments it is no fault."""
+    text = """
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, **kwargs):
+        super().__init__()
+        if kwargs["name"] == "narrow":
+            width = 3
+        elif kwargs["name"] == "wide":
+            width = 7
+        self.first = nn.Linear(width, **kwargs["head"])
+
+    def forward(self, x):
+        return self.first(x)
+"""
+    written = {"network": {"name": "wide", "head": {"out_features": 5}}, "rate": 0.1}
+    write(
+        tmp_path, config__net_dot_json=json.dumps(written), main_dot_py="import model\nmodel.Net(**read()['network'])"
+    )
+    (tmp_path / "model.py").write_text(text)
+    job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
+    assert inputs_of(job) == "(torch.randn(2, 7),)"
+    (tmp_path / "config" / "net.json").unlink()
+    job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
+    assert not job.findings

@@ -302,6 +302,11 @@ ASKED = {
     "the least number that meets a condition": ("assert (given - 4) % 60 == 0; nn.Linear(given, 2)", "64"),
     "a number of which a share is left": ("[nn.Linear(2, 2) for _ in range((given - 2) // 9)]", "65"),
     "the least number that is not refused": ("if given % 48: raise ValueError", "96"),
+    "the only number that is not refused": (
+        "if given != 9:\n            w = 'nine'\n            raise ValueError(w)",
+        "9",
+    ),
+    "a share where a function drops it": ("nn.functional.dropout(torch.ones(2), given)", "0.1"),
     "what is spread is a dict": ("nn.Linear(2, 2, **given)", "{}"),
     "a layer where it is a module": ("given.register_buffer('u', None)", "torch.nn.Linear(64, 64)"),
     "few of each where its items are counted to": ("[n for n in range(2, given[1] + 1)]", "[2, 2, 2]"),
@@ -711,5 +716,14 @@ def test_several_kernels_are_small_and_odd(name: str) -> None:
     """They were widths of layers, and code that pads by half a kernel refuses even ones."""
     from inductor_debug.capture.inference.construction.invention import constructor_value
 
-    assert constructor_value(name, "Collection[int]", {}, 0) == [3, 5, 7]
-    assert constructor_value(name, "list[int]", {}, 1) == [3, 5]
+    assert constructor_value(name, "Collection[int]", {}, 0) == [3, 5]  # most widths can be halved
+    assert constructor_value(name, "list[int]", {}, 1) == [3, 5, 7]
+
+
+@pytest.mark.parametrize("name", ["dropout", "drop_path", "attn_drop", "drop_rate"])
+@pytest.mark.parametrize("alternative", [0, 1, 2])
+def test_what_is_dropped_out_is_a_share_however_often_something_else_did_not_do(name: str, alternative: int) -> None:
+    """`dropout` ends in what outputs are called, and was a width of 64."""
+    from inductor_debug.capture.inference.construction.invention import constructor_value
+
+    assert constructor_value(name, "", {}, alternative) == 0.1

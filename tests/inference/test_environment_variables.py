@@ -61,7 +61,7 @@ def test_what_a_script_of_the_project_sets_is_set(tmp_path: Path) -> None:
 def test_what_nobody_sets_plainly_is_told_as_the_environments(train: str, tmp_path: Path) -> None:
     job = analysed(tmp_path, train)
     (finding,) = job.findings
-    assert (finding.rule, finding.cause) == ("environment", "variable")
+    assert (finding.rule, finding.cause) == ("environment", "WIDTH_OF_MINE")
     assert finding.message == (
         "This reads the environment variable `WIDTH_OF_MINE`, which is not set (while the file was loaded)."
     )

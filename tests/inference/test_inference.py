@@ -178,6 +178,16 @@ CLASSES = {
                     return self.layer(x)
                 raise ValueError(mode)
     """,
+    "x f32[batch, 5], kept f32[batch, 5], index = 2": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(5, 5)
+            def forward(self, x, kept, index):
+                if index == 1:
+                    kept = self.layer(kept)
+                return self.layer(x) + kept
+    """,
     "x f32[batch, 8]": """
         class Model(nn.Module):
             def __init__(self, width, depth):

@@ -472,6 +472,35 @@ BLAMELESS = {
             def forward(self, x):
                 return x @ self.weights
     """,
+    "a part that is only called after one of the file's, and given more than anybody knows": """
+        class Generator(nn.Module):
+            def __init__(self, width=8, whole=False):
+                super().__init__()
+                self.shared = nn.Embedding(10, width)
+                self.linear, self.whole = nn.Linear(2 * width, 4), whole
+            def forward(self, z, y):
+                if self.whole:
+                    y = torch.cat([y, z], 1)
+                return self.linear(y)
+        class Both(nn.Module):
+            def __init__(self, G):
+                super().__init__()
+                self.G = G
+            def forward(self, z, y):
+                return self.G(z, self.G.shared(y))
+        def main(config):
+            G = Generator(**config)
+            return Both(G)
+    """,
+    "two arguments that are None by default and needed in one line": """
+        class Padded(nn.Module):
+            def __init__(self, channels, kernel_size=None, dilation=None):
+                super().__init__()
+                padding = (kernel_size // 2) * dilation
+                self.conv = nn.Conv1d(channels, channels, kernel_size, padding=padding, dilation=dilation)
+            def forward(self, x):
+                return self.conv(x)
+    """,
     "two inputs of which neither is required": """
         class Both(nn.Module):
             def __init__(self):

@@ -251,7 +251,7 @@ def _told_as(finding: Finding, place: Hashable) -> Hashable:
 
     Where something is raised, or the graph is split, the words may name the inputs of each file's own classes.
     """
-    lacking = finding.rule == _LACKING and finding.cause != ""
+    lacking = finding.rule in _LACKING and finding.cause != ""
     message = None if finding.rule in _AT_ONE_PLACE else finding.message
     return finding.rule, finding.severity, finding.cause, message, None if lacking else place
 
@@ -268,8 +268,8 @@ class Renderer(Protocol):
         ...
 
 
-_LACKING = "import-error"
-_AT_ONE_PLACE = frozenset({"capture-error", "graph-break", "import-error"})
+_LACKING = frozenset({"environment", "import-error"})
+_AT_ONE_PLACE = frozenset({"capture-error", "environment", "graph-break", "import-error"})
 _FAULTS_OF_THE_CODE = frozenset({"capture-error", "import-error", "syntax-error"})
 _LIMITS = frozenset({"timeout", "out-of-memory"})
 _FAULTS_OF_THE_RUN = frozenset(

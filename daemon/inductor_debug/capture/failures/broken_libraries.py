@@ -24,7 +24,7 @@ def broken_library(error: BaseException) -> str | None:
     """What to tell of an exception that an installed library raised while it was imported; None for any other."""
     if isinstance(error, ModuleNotFoundError) or not isinstance(error, Exception):
         return None
-    name = _importing(error)
+    name = imported_library(error)
     if name is None:
         return None
     words = f"{_with_version(name)} is installed and cannot be imported: {describe(error).rstrip('.')}."
@@ -70,7 +70,7 @@ def _before_the_end(error: BaseException) -> list[str]:
     return [linecache.getline(code.co_filename, line) for line in range(first, last + 1)]
 
 
-def _importing(error: BaseException) -> str | None:
+def imported_library(error: BaseException) -> str | None:
     """The top-level name of the library whose module was being executed when the error was raised in it.
 
     Of libraries that import each other it is the last that is not there now: those that it kept from being imported

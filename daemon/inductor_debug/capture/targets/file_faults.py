@@ -20,7 +20,7 @@ from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.entry.main_program import Followed, summary
 from inductor_debug.capture.expressions.spans import SourceMap
 from inductor_debug.capture.failures.attributes.missing import MissingAttribute
-from inductor_debug.capture.failures.broken_libraries import broken_library, missing_toolkit
+from inductor_debug.capture.failures.broken_libraries import broken_library, imported_library, missing_toolkit
 from inductor_debug.capture.failures.failures import (
     describe,
     place,
@@ -108,10 +108,11 @@ def raised_finding(
         return replace(_finding("environment", str(refusal), location, target, related), cause=refusal.cause)
     broken = broken_library(error) or missing_toolkit(error)
     if broken is not None:
-        return replace(_finding("environment", broken, location, target, related), cause="library")
+        library = imported_library(error) or "CUDA"
+        return replace(_finding("environment", broken, location, target, related), cause=library)
     if (variable := lacking_variable(error)) is not None:
         words = f"This reads the environment variable `{variable}`, which is not set ({what})."
-        return replace(_finding("environment", words, location, target, related), cause="variable")
+        return replace(_finding("environment", words, location, target, related), cause=variable)
     if isinstance(error, ImportError):
         lacking = _finding("import-error", _import_words(error, sources), location, target, related)
         inside = _relative_import(location, sources)

@@ -2,6 +2,7 @@
 
 A missing operator that eight layers use is one thing to learn and one thing to mend. What the cause is, the finding's
 rule has said (`Finding.cause`); comments have silenced by now what somebody wants silenced. Nothing here reads a text.
+What an interpreter lacks is one cause in all the files that are imported.
 """
 
 from __future__ import annotations
@@ -12,13 +13,18 @@ from collections.abc import Iterable, Sequence
 from inductor_debug_schema import Finding, Related
 
 _MOST_PLACES = 20
+_OF_THE_INTERPRETER = frozenset({"environment", "import-error"})
 
 
 def folded(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding for each cause in each file, in the order of the first ones; those without a cause stand alone."""
+    """One finding for each cause in each file, in the order of the first ones; those without a cause stand alone.
+
+    A library that cannot be imported is one cause for them all.
+    """
     groups: dict[object, list[Finding]] = {}
     for index, finding in enumerate(findings):
-        key = (finding.rule, finding.path, finding.cause) if finding.cause else index
+        file = "" if finding.rule in _OF_THE_INTERPRETER else finding.path
+        key = (finding.rule, file, finding.cause) if finding.cause else index
         groups.setdefault(key, []).append(finding)
     return [_one(group) for group in groups.values()]
 
@@ -38,11 +44,12 @@ def _one(group: Sequence[Finding]) -> Finding:
     first, *others = group
     if not others:
         return first
+    where = " in this file" if all(other.path == first.path for other in others) else ""
     places = [Related(other.path, other.range, "the same here", again=True) for other in others]
     return dataclasses.replace(
         first,
         severity=min((finding.severity for finding in group), key=lambda severity: severity.rank),
-        message=f"{first.message} The same at {more_places(len(others))} in this file.",
+        message=f"{first.message} The same at {more_places(len(others))}{where}.",
         count=sum(finding.count for finding in group),
         related=[*places[:_MOST_PLACES], *first.related],
     )

@@ -128,6 +128,8 @@ def _written_calls(
     nothing = _WrittenCall([], {}, "names and annotations")
     for args, kwargs in builder.sites.of(kind.__name__):
         yield _WrittenCall(args, kwargs, "a call in this file")
+    if (written := builder.looked_up()) is not None:
+        yield _WrittenCall([], dict(written.values), written.shown)
     if not required:
         yield nothing
     for args, kwargs in builder.sites.computed(kind) if required or builder.refuses_defaults(parameters) else ():
@@ -201,6 +203,11 @@ class _Builder:
         rest = {name: value for name, value in kwargs.items() if named and self._can_be_made(value)}
         return [*more, *(SpecArgument(name, self._written(name, value), True) for name, value in rest.items())]
 
+    def looked_up(self) -> WrittenConfiguration | None:
+        """A file's table that has all that is looked up among a constructor's other arguments: `kwargs["width"]`."""
+        asked = self._demand(signatures.others_by_name(self.kind))
+        return self.files.fitting(asked) if asked.fields else None
+
     def refuses_defaults(self, parameters: list[inspect.Parameter]) -> bool:
         """Whether the constructor cannot end with some default."""
         return any(self._demand(item.name).refutes(item.default) for item in parameters)
@@ -246,8 +253,10 @@ class _Builder:
             own = None if of_torch else part_class(self.kind, name, asked, self.module)
             if own is None and (given := stand_in_for(demand)) is not None:
                 return BuiltSpec(given.text, UnknownError, make=given.make, guessed=True)
-            if (module := own or kind) is not None:
-                return self._module(module)
+            if own is not None:  # it is only called so
+                return replace(self._module(own), guessed=True)
+            if kind is not None:
+                return self._module(kind)
         text = (
             parameter.annotation if isinstance(parameter.annotation, str) else signatures.spelled(parameter.annotation)
         )
@@ -294,7 +303,7 @@ class _Builder:
         if isinstance(value, SymbolicValue):
             whole, guessed = self._filled(value, self._demand(name))
             spec = self._built(whole, self._own_parameters(value) is not None)
-            return replace(spec, guessed=True) if guessed and isinstance(spec, BuiltSpec) else spec
+            return replace(spec, guessed=True) if guessed or value.more else spec
         return BuiltSpec(text_of(value, vars(self.module)), value, make=lambda: fresh(value))
 
     def _filled(self, value: SymbolicValue, demand: Demand) -> tuple[SymbolicValue, bool]:
@@ -411,14 +420,14 @@ class _Builder:
         is_module = isinstance(value, type) and issubclass(value, nn.Module) and "factory" not in demand.roles
         return SymbolicValue(value) if is_module else value
 
-    def _module(self, kind: type[nn.Module]) -> ConstantSpec:
+    def _module(self, kind: type[nn.Module]) -> BuiltSpec:
         """A module as an argument: as the file builds one, or by the same rules; not too deep."""
         if kind is nn.Module or inspect.isabstract(kind) or self.depth > 3:
             return BuiltSpec("torch.nn.Identity()", UnknownError, make=nn.Identity, guessed=True)
         args, kwargs = next(self.sites.of(kind.__name__), ([], {}))
         return self._built(SymbolicValue(kind, tuple(args), kwargs), True)
 
-    def _built(self, value: SymbolicValue, own: bool) -> ConstantSpec:
+    def _built(self, value: SymbolicValue, own: bool) -> BuiltSpec:
         """An instance from what is known of its arguments; of the project's own classes, the others are invented."""
         builder = _Builder(self.module, self.sites, value.kind, self.files, self.depth + 1)
         builder.alternative = self.alternative

@@ -35,7 +35,10 @@ _OF_TEXTS = frozenset(("lower", "upper", "startswith", "endswith", "split", "str
 _KEEP_TEXTS = frozenset(("lower", "upper", "strip", "casefold"))
 _OF_MODULES = frozenset(dir(nn.Module)) - {*dir(torch.Tensor), *dir(dict), *dir(list), *dir(str)}
 _TAKE_TENSORS = ("Parameter", "from_pretrained")
-_TAKE_SHARES = frozenset(("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "dropout", "Bernoulli"))
+_TAKE_SHARES = {  # at which place
+    **dict.fromkeys(("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "Bernoulli"), 0),
+    **dict.fromkeys(("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"), 1),
+}
 _TAKE_SEQUENCES = frozenset(
     ("len", "sum", "enumerate", "zip", "list", "tuple", "reversed", "sorted", "cumsum", "prod", "ModuleList")
 )
@@ -55,7 +58,7 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
     tree = function_tree(constructor)
     if tree is None or not tree.args.args:
         return {}
-    every = (*tree.args.args[1:], *tree.args.kwonlyargs)
+    every = (*tree.args.args[1:], *tree.args.kwonlyargs, *filter(None, [tree.args.kwarg]))
     found = {item.arg: Demand() for item in every}
     globals_of = foreign.globals_of(foreign.plain_function(constructor))
     reader = _Reader(dict(found), tree.args.args[0].arg, globals_of, depth, kind=kind)
@@ -223,7 +226,8 @@ class _Reader:
         for argument, role in roles_required_by(node):
             self.claim(argument, role)
         for test, holds in tests_of(node):
-            if (met := condition_on(self.with_defaults(test), holds, self.demand)) is not None:
+            met = condition_on(self.with_defaults(test), holds, self.demand) or condition_on(test, holds, self.demand)
+            if met is not None:
                 met[0].conditions.append(met[1])
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             self.attribute(node)
@@ -388,7 +392,7 @@ class _Reader:
                 self.claim(argument, "integer")
             if name in _TAKE_SEQUENCES:
                 self.claim(argument, "sequence")
-            if position == 0 and name in _TAKE_SHARES:
+            if position == _TAKE_SHARES.get(name):
                 self.claim(argument, "share")
             if position == 0 and name in _TAKE_TENSORS:
                 self.claim(argument, "tensor")

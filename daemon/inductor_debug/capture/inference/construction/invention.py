@@ -74,6 +74,7 @@ _FLOATS = re.compile(
     r".*(drop\w*|rate|prob|epsilon|alpha|beta|gamma|sigma|momentum|temperature|scale|weight|margin|lambda\w*|ratio|init_value)"
     r"|(.*_)?(p|eps|tau|lr|std)"  # words of their own: `n_steps` and `frames_per_step` are whole numbers
 )
+_SHARES = re.compile(r".*drop_?(out|path|rate)?(_?(rate|prob|p))?")
 _MODULES = re.compile(r".*(act|activation|nonlinearity|act_layer|act_fn)")
 _DEVICE = re.compile(r".*device")
 _FILE = re.compile(r"(.*_)?(path|file|filename|checkpoint|ckpt|pth)")
@@ -187,6 +188,8 @@ def _divisible(number: int, divisor: int) -> int:
 
 def _named(name: str, alternative: int, *, single: bool = False) -> Any:
     """A value that the name suggests, which may be a list unless it is to be a `single` one."""
+    if _SHARES.fullmatch(name.lower()):
+        return 0.1
     if _DEVICE.fullmatch(name.lower()):
         return "cpu"
     if _FILE.fullmatch(name.lower()):
@@ -244,7 +247,8 @@ def _several(name: str, text: str, lowered: str, alternative: int, demand: Deman
     if demand is not None and demand.item is not None and (demand.item.unpacked or "sequence" in demand.item.roles):
         return [_several(single, "", "", alternative, demand.item)] * max(least, _FEW)
     if _KERNEL.fullmatch(single):
-        return [3 + 2 * number for number in range(max(least, 3 if not alternative else 2))]  # odd ones have a middle
+        # Odd ones have a middle; what is shared out among two of them can be halved, as most numbers can.
+        return [3 + 2 * number for number in range(max(least, 2 if not alternative else 3))]
     if _WIDTHS.fullmatch(name):
         return [_NARROW << number for number in range(max(least, 3))]
     if _BORDERS.fullmatch(name.lower()):

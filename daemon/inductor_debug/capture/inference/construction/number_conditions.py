@@ -1,4 +1,4 @@
-"""Conditions on one number that a constructor needs to go on: `assert (depth - 4) % 6 == 0`, `(depth - 4) // 6` blocks.
+"""Conditions on one number that a constructor needs to go on: `assert (depth - 4) % 6 == 0`, `if channels != 1: raise`.
 
 Only arithmetic and comparisons with written numbers are read, and computed here; no code of the user's runs.
 """
@@ -46,7 +46,7 @@ def tests_of(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
     """
     if isinstance(node, ast.Assert):
         yield node.test, True
-    elif isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise) and not node.orelse:
+    elif isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise) and not node.orelse:
         yield node.test, False
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv) and _is_rest(node.left):
         share = node.right.value if isinstance(node.right, ast.Constant) else None
@@ -85,18 +85,19 @@ def condition_on(
     nodes = list(ast.walk(tree))
     plain = all(isinstance(node, _PLAIN) for node in nodes)
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    computed = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in nodes)
-    if len(found) != 1 or not plain or names != {_VALUE} or not computed:
+    texts = any(isinstance(node, ast.Constant) and not isinstance(node.value, int | float) for node in nodes)
+    compared = any(isinstance(node, ast.Compare | ast.Mod) for node in nodes)
+    if len(found) != 1 or not plain or names != {_VALUE} or not compared or texts:
         return None
     code = compile(ast.fix_missing_locations(ast.Expression(tree)), "<condition>", "eval")
     return next(iter(found.values())), NumberCondition(code, holds)
 
 
 def meeting(number: int, conditions: list[NumberCondition], alternative: int) -> int:
-    """The least number from `number` on that meets all conditions; a later one for each alternative."""
+    """The least number from `number` on that meets all conditions, else one below; a later one for each alternative."""
     fitting = (
         candidate
-        for candidate in range(number, number + _FARTHEST)
+        for candidate in (*range(number, number + _FARTHEST), *range(number - 1, 0, -1))
         if all(condition.takes(candidate) for condition in conditions)
     )
     for _, candidate in zip(range(alternative), fitting, strict=False):

@@ -33,6 +33,11 @@ def takes_more(kind: Any) -> tuple[bool, bool]:
     return _FREE[0] in kinds, _FREE[1] in kinds
 
 
+def others_by_name(kind: Any) -> str:
+    """What a constructor calls the arguments that it has no names for, `kwargs`; empty where it takes none."""
+    return next((item.name for item in _parameters(kind) or () if item.kind is inspect.Parameter.VAR_KEYWORD), "")
+
+
 def by_name(kind: Any) -> dict[str, inspect.Parameter]:
     """What a constructor takes by name."""
     positional = inspect.Parameter.POSITIONAL_ONLY

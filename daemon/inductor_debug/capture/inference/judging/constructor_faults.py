@@ -34,8 +34,8 @@ def is_constructors_fault(error: BaseException, kind: Any, made: Construction, n
     """
     if isinstance(error, NotSetUpError):
         return True
-    if isinstance(error, TypeError) and any(signatures.takes_more(kind)):
-        return False  # what is handed on as `*args` nobody wrote down
+    if isinstance(error, TypeError | LookupError) and any(signatures.takes_more(kind)):
+        return False  # what is handed on as `*args`, or looked up in `kwargs["width"]`, nobody wrote down
     if is_evident(error, names, None, invented=bool(made.invented), kinds=made.invented_kinds):
         return True
     plain = isinstance(error, _OF_CODE) and not isinstance(error, SideEffectError | MemoryError)

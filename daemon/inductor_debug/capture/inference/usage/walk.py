@@ -276,7 +276,18 @@ class UsageWalk(ArgumentValues):
                 self.condition(item)
         elif isinstance(test, ast.Name) and test.id in self.tracked:
             self.tracked[test.id].usage.role("flag")
-        elif isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+        elif isinstance(test, ast.Compare) and (
+            isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE) or _asks_for_number(test)
+        ):
             for item in (test.left, *test.comparators):
                 if isinstance(item, ast.Name) and item.id in self.tracked:
                     self.tracked[item.id].usage.role("number")
+
+
+def _asks_for_number(test: ast.Compare) -> bool:
+    """Whether something is compared with one whole number, `index == 1`: of tensors that would be no yes or no."""
+    return (
+        len(test.ops) == 1
+        and isinstance(test.ops[0], ast.Eq | ast.NotEq)
+        and read.integer(test.comparators[0]) is not None
+    )

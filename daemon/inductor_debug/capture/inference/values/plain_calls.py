@@ -75,7 +75,15 @@ class PlainCalls(PlainValues):
         args, kwargs = self.arguments(node, names)
         if function is eval and len(args) == 1 and isinstance(args[0], str):
             return self.value(ast.parse(args[0].strip(), mode="eval").body, names)
-        return self.called(function, args, kwargs, node)
+        value = self.called(function, args, kwargs, node)
+        if isinstance(value, SymbolicValue) and self._is_given_more(node, names):
+            return replace(value, more=True)
+        return value
+
+    def _is_given_more(self, node: ast.Call, names: Names) -> bool:
+        """Whether a call spreads a dict of which nothing is known."""
+        spread = (item.value for item in node.keywords if item.arg is None)
+        return any(self.or_unknown(value, names) is UnknownError for value in spread)
 
     def arguments(self, node: ast.Call, names: Names) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call, `UnknownError` for those that are not plain.

@@ -30,7 +30,8 @@ class UnknownError(Exception):
 class SymbolicValue:
     """An instance: its class, what that is given, and the attributes that are set on it afterwards.
 
-    `text` is the expression that gives it where its arguments do not say everything.
+    `text` is the expression that gives it where its arguments do not say everything. `more` says that it is given
+    others besides, which are not known: `Part(**config)`.
     """
 
     kind: Callable[..., Any]
@@ -38,6 +39,7 @@ class SymbolicValue:
     kwargs: dict[str, Any] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
     text: str = ""
+    more: bool = False
 
     @property
     def complete(self) -> bool:
