@@ -207,6 +207,22 @@ def test_user_code_cannot_write_checkpoints_or_reach_the_test(tmp_path: Path) ->
     assert "seen by the log" in job.output
 
 
+@pytest.mark.parametrize("save", ["torch.jit.save(traced, {})", "traced.save({})"])
+def test_scripted_modules_are_written_nowhere_and_the_file_goes_on(tmp_path: Path, save: str) -> None:
+    text = f"""
+    import io, torch
+    traced = torch.jit.trace(torch.nn.Linear(2, 2).eval(), torch.ones(1, 2))
+    {save.format(repr(str(tmp_path / "traced.pt")))}
+    torch.jit.save(traced, kept := io.BytesIO())
+    kept.seek(0)
+    print("of", torch.jit.load(kept)(torch.ones(3, 2)).shape)
+    """
+    job = job_of(tmp_path, text)
+    assert not (tmp_path / "traced.pt").exists()
+    assert job.findings == []
+    assert "of torch.Size([3, 2])" in job.output
+
+
 def test_loaded_names_targets_with_their_lines(tmp_path: Path) -> None:
     loaded = next(event for event in job_of(tmp_path, TWO).events if isinstance(event, Loaded))
     assert [(target.name, target.line, target.origin) for target in loaded.targets] == [

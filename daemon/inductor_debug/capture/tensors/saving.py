@@ -1,14 +1,15 @@
 """What `torch.save` does while a file is checked: nothing, unless writing is allowed, and never with fake tensors.
 
 It opens its file without Python's knowing, so no audit event tells of it. A checkpoint of tensors that have no values
-would write over one that has. What is saved in memory is saved as ever: whoever does that loads it again.
+would write over one that has. What is saved in memory is saved as ever: whoever does that loads it again. The same goes
+for `torch.jit.save`, and for `save` of what `torch.jit` has made.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -21,7 +22,7 @@ _WITHOUT_VALUES = "torch.save wrote nothing, because the tensors that it was giv
 
 @contextlib.contextmanager
 def saving(allowed: bool, notes: list[str]) -> Iterator[None]:
-    """Replaces `torch.save` meanwhile.
+    """Replaces `torch.save`, and what saves scripted modules, meanwhile.
 
     Args:
         allowed: whether user code may write; where it may not, saving is passed over in silence.
@@ -40,9 +41,38 @@ def saving(allowed: bool, notes: list[str]) -> Iterator[None]:
 
     torch.save = save
     try:
-        yield
+        with contextlib.nullcontext() if allowed else _scripted_in_memory_alone():
+            yield
     finally:
         torch.save = original
+
+
+@contextlib.contextmanager
+def _scripted_in_memory_alone() -> Iterator[None]:
+    """Has scripted and traced modules be saved into no file meanwhile."""
+    places: list[tuple[Any, str]] = [
+        (torch.jit, "save"),
+        (torch.jit.ScriptModule, "save"),
+        (getattr(torch.jit, "RecursiveScriptModule"), "save"),  # noqa: B009  public, but exported to no type checker
+    ]
+    originals = [getattr(owner, name) for owner, name in places]
+    for (owner, name), original in zip(places, originals, strict=True):
+        setattr(owner, name, _in_memory_alone(original))
+    try:
+        yield
+    finally:
+        for (owner, name), original in zip(places, originals, strict=True):
+            setattr(owner, name, original)
+
+
+def _in_memory_alone(original: Callable[..., Any]) -> Callable[..., None]:
+    """What saves the first of its arguments into the second, where that is no file."""
+
+    def save(scripted: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        if is_in_memory(f):
+            original(scripted, f, *args, **kwargs)
+
+    return save
 
 
 def is_in_memory(file: Any) -> bool:
