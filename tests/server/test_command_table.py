@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import subprocess
+import sys
 import typing
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -67,3 +69,12 @@ async def test_a_newer_editor_is_told_which_of_its_commands_is_not_there(
     assert "inductorDebug.divine" not in result["capabilities"]["executeCommandProvider"]["commands"]
     error = (await client.request("workspace/executeCommand", {"command": "inductorDebug.divine"}))["error"]
     assert "'inductorDebug.divine' is not available in this version" in error["message"]
+
+
+def test_an_editor_does_not_wait_for_what_carries_commands_out() -> None:
+    script = (
+        "import sys; from inductor_debug.server.client_session import serve_stdio\n"
+        "print([name for name in sys.modules if name.startswith('inductor_debug.server.commands')])\n"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert told.stdout.strip() == "[]", told.stderr

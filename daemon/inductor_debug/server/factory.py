@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from inductor_debug.server import lifecycle
-from inductor_debug.server.commands import commands
-from inductor_debug.server.features import code_actions, code_lenses, hover, inlay_hints, publishing
+from inductor_debug.server.features import code_actions, code_lenses, executing_commands, hover, inlay_hints, publishing
 from inductor_debug.server.state import (
     client_configuration,
     known_comparisons,
@@ -26,7 +25,7 @@ FEATURES = (
     known_comparisons,
     synchronisation,
     notebook_synchronisation,
-    commands,
+    executing_commands,
     code_actions,
     hover,
     inlay_hints,

@@ -10,11 +10,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from inductor_debug_schema.commands.command_table import COMMANDS
 from lsprotocol import types
 
 from inductor_debug import __version__
-from inductor_debug.server.commands.commands import COMMANDS
-from inductor_debug.server.features import code_actions
+from inductor_debug.server.features import code_actions, executing_commands
 from inductor_debug.server.rpc.client import Client
 from inductor_debug.server.state.notebook_synchronisation import sync_options
 from inductor_debug.system import processes
@@ -54,7 +54,7 @@ def capabilities(client: Client) -> types.ServerCapabilities:
         hover_provider=True,
         inlay_hint_provider=types.InlayHintOptions(resolve_provider=False),
         code_lens_provider=types.CodeLensOptions(resolve_provider=False),
-        execute_command_provider=types.ExecuteCommandOptions(commands=list(COMMANDS)),
+        execute_command_provider=types.ExecuteCommandOptions(commands=[command.name for command in COMMANDS]),
         workspace=types.WorkspaceOptions(
             workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True)
         ),
@@ -113,6 +113,7 @@ async def _begin(server: Server) -> None:
         server.prewarm(folder)
     for document in list(server.documents.values()):
         server.engine.open(document.uri, document.path, document.version, document.text)
+    await executing_commands.have_commands()
 
 
 async def _register_watchers(server: Server) -> None:

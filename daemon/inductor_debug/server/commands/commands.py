@@ -1,7 +1,7 @@
-"""`workspace/executeCommand`: which function carries out each command of the schema's table.
+"""Which function carries out each command of the schema's table.
 
 Only commands that work are offered. A command runs as a task of its own request, so `$/cancelRequest` stops it and the
-analysis it asked for.
+analysis it asked for. Imported once `initialize` is answered (`features.executing_commands`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from inductor_debug_schema import to_wire
 from inductor_debug_schema.commands import command_table as table
 from inductor_debug_schema.commands.command_table import Command
-from lsprotocol import types
 
 from inductor_debug.engine.settings.settings import ConfigurationError
 from inductor_debug.server.commands.accelerator_commands import accelerators, compare_accelerators
@@ -40,7 +39,6 @@ from inductor_debug.server.commands.repro_commands import repro
 from inductor_debug.server.commands.size_commands import set_sizes, sizes
 from inductor_debug.server.commands.tensor_commands import tensors
 from inductor_debug.server.commands.workspace_command import check_workspace
-from inductor_debug.server.rpc.protocol import INVALID_PARAMS, RequestError
 from inductor_debug.server.state.synchronisation import path_of
 
 if TYPE_CHECKING:
@@ -106,17 +104,3 @@ _SERVED = (
 )
 COMMANDS: dict[str, ServerCommand[Any, Any]] = {command.declared.name: command for command in _SERVED}
 """Every command that is offered, by its name."""
-
-
-def register(server: Server) -> None:
-    """Answers `workspace/executeCommand`."""
-
-    @server.feature(types.WORKSPACE_EXECUTE_COMMAND)
-    async def execute(params: types.ExecuteCommandParams) -> Any:
-        command = COMMANDS.get(params.command)
-        if command is None:
-            offered = ", ".join(COMMANDS)
-            raise RequestError(
-                f"The command {params.command!r} is not available in this version; there are {offered}.", INVALID_PARAMS
-            )
-        return await command.answer(server, params.arguments or [], params.work_done_token)
