@@ -104,3 +104,15 @@ def test_what_follows_in_the_same_branch_is_told_in_the_same_way(tmp_path: Path)
     found = breaks(tmp_path, "if length < 700:\n    print('one')\n    x = x + 1\n    print('two')\nprint('behind')")
     assert [finding.severity for finding in found] == [Severity.INFORMATION, Severity.INFORMATION, Severity.WARNING]
     assert ShapeEnv.evaluate_expr is evaluate
+
+
+def test_what_is_called_in_such_a_branch_that_runs_eagerly_is_told_in_the_same_way(tmp_path: Path) -> None:
+    body = """
+    for number in range(2):
+        if length < 700:
+            print("one")
+            x = made(x)
+    """
+    before = "def made(x):\n    print('two')\n    return x * 2\n\n"
+    found = breaks(tmp_path, body, before=before)
+    assert [finding.severity for finding in found] == [Severity.INFORMATION, Severity.INFORMATION]

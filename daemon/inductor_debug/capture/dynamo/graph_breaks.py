@@ -25,7 +25,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.capture.dynamo.breaks.break_facts import as_told_at, facts_of
 from inductor_debug.capture.dynamo.breaks.module_hooks import backward_hooks, breaks_around_a_call, is_scripted
-from inductor_debug.capture.dynamo.breaks.size_branches import Branch, branches_of, is_in
+from inductor_debug.capture.dynamo.breaks.size_branches import Branch, branches_of, is_called_from, is_in
 from inductor_debug.capture.dynamo.breaks.torch_kinds import RECOMPILE_LIMIT
 from inductor_debug.capture.dynamo.dynamo_breaks import RawBreak, RawLimit
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
@@ -102,7 +102,9 @@ class BreakCollector:
         )
         location, related = place(frames, self.target.location, "inside {}")
         refused = self.target.fullgraph or toggled
-        facts = replace(facts, refused=refused, toggled=toggled, only_where=self._only_where(raw))
+        facts = replace(
+            facts, refused=refused, toggled=toggled, only_where=self._only_where(raw, frames[len(traced) :])
+        )
         if broken is not None and not facts.inside:
             location = broken
         site = self._construction_site(raw, frames, len(traced))
@@ -144,11 +146,17 @@ class BreakCollector:
                 self._broken.setdefault((frame.location.path, bare_name(frame.function)), known)
         return known
 
-    def _only_where(self, raw: RawBreak) -> SizeCondition | None:
-        """The condition on sizes of ours without which the break would not be met; None where there is none."""
+    def _only_where(self, raw: RawBreak, callers: tuple[Frame, ...]) -> SizeCondition | None:
+        """The condition on sizes of ours without which the break would not be met; None where there is none.
+
+        Args:
+            raw: the break.
+            callers: what called the function that is compiled, from Python.
+        """
         found = list(branches_of(raw.stack, raw.asked, self.sources))
         if raw.resumed and not found:
             found = [branch for branch in self._branches if is_in(branch, raw.stack)]
+        found = found or [branch for branch in self._branches if is_called_from(branch, callers)]
         self._branches += found
         return found[0][2] if found else None
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from inductor_debug_schema import SizeCondition
+from inductor_debug_schema import Location, SizeCondition
 
 from inductor_debug.capture.dynamo.asked_sizes import AskedSize
 from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
 from inductor_debug.capture.expressions.instruction_expressions import SourcePositions
 from inductor_debug.capture.expressions.spans import SourceMap
+from inductor_debug.rules.recording.ops import Frame
 from inductor_debug.source.syntax_tree import text_of
 
 Branch = tuple[str, Sequence[ast.AST], SizeCondition]
@@ -50,6 +51,20 @@ def is_in(branch: Branch, stack: TracedStack) -> bool:
         and place.filename == branch[0]
         and any(_encloses(part, place.positions) for part in branch[1])
     )
+
+
+def is_called_from(branch: Branch, callers: Sequence[Frame]) -> bool:
+    """Whether a function was called from a branch that Python runs, since torch gave up the function around it."""
+    path, parts, _ = branch
+    statements = [part for part in parts if isinstance(part, ast.stmt)]
+    return any(
+        frame.location.path == path and any(_encloses(part, _lines_of(frame.location)) for part in statements)
+        for frame in callers
+    )
+
+
+def _lines_of(location: Location) -> SourcePositions:
+    return SourcePositions(location.range.start.line + 1, location.range.end.line + 1, None, None)
 
 
 def _inner_first(tree: ast.Module | None, place: SourcePositions) -> list[ast.If | ast.IfExp]:
