@@ -19,6 +19,7 @@ from inductor_debug.capture.running.stage_results import StageOutcome
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.stages.aot import run_aot
 from inductor_debug.capture.stages.mock import run_mock
+from inductor_debug.capture.weightless.remembered_sizes import remembering_sizes
 
 StageRunner = Callable[[BuiltTarget, SourceMap], StageOutcome]
 _RUNNERS: dict[Stage, StageRunner] = {
@@ -56,7 +57,7 @@ def runner_for(stage: Stage, profile: Profile, request: JobRequest) -> StageRunn
 
 
 def _on_device(run: StageRunner, profile: Profile, target: BuiltTarget, sources: SourceMap) -> StageOutcome:
-    with attention_on(profile) if target.fake_mode is not None else nullcontext():
+    with remembering_sizes(), attention_on(profile) if target.fake_mode is not None else nullcontext():
         return run(target, sources)
 
 

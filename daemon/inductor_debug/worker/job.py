@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from inductor_debug_schema import Event, JobRequest
 
 from inductor_debug.system import processes
+from inductor_debug.system.stack_room import with_room
 from inductor_debug.worker import descriptors
 from inductor_debug.worker.frames import FrameError, Message, read_frame, write_frame
 from inductor_debug.worker.protocol import STACK_SIGNAL, MessageKind, event_message, read_job
@@ -107,7 +108,8 @@ def _read_job_frame(descriptor: int) -> Message | None:
 def _perform(message: Message, function: JobFunction, send: Callable[[Message], None]) -> Message:
     """Runs the job function; returns the last message of the conversation."""
     try:
-        function(read_job(message), lambda event: send(event_message(event)))
+        request = read_job(message)
+        with_room(lambda: function(request, lambda event: send(event_message(event))))
     except SystemExit as error:
         return {"kind": MessageKind.EXIT.value, "status": _exit_status(error)}
     except BaseException as error:

@@ -5,7 +5,7 @@ Plain data. `Engine.perform` carries an order out in a worker, past the cache; `
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -76,7 +76,7 @@ class Performed:
     references: list[ArtifactReference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     found: list[Finding] = field(default_factory=list)
-    timelines: dict[str, TensorTimeline] = field(default_factory=dict)
+    timelines: Mapping[str, TensorTimeline] = field(default_factory=dict)
 
     def documents(self, kind: type[Document]) -> list[Document]:
         """The answers of one kind, in the order of the targets."""

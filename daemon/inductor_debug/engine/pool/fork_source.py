@@ -13,11 +13,12 @@ from inductor_debug.worker.frames import Message
 
 
 class ForkSource:
-    """Workers forked from a warm process."""
+    """Workers forked from a warm process, one ahead of time; with `one_job` none for jobs after the first."""
 
-    def __init__(self, launch: Launch, log: ProjectLog) -> None:
+    def __init__(self, launch: Launch, log: ProjectLog, *, one_job: bool = False) -> None:
         self._launch = launch
         self._log = log
+        self._one_job = one_job
         self._link: ForkServerLink | None = None
         self._learned: list[str] = []
         self._ready = ReadyWorker(lambda: asyncio.ensure_future(self._order(ahead=True)))
@@ -46,7 +47,7 @@ class ForkSource:
         except ServerLostError as error:
             raise StartFailedError(f"{error}; run the analysis again to start another one") from None
         finally:
-            if self.alive:
+            if self.alive and not self._one_job:
                 self._ready.prepare()
 
     def learn(self, modules: list[str]) -> None:

@@ -53,7 +53,7 @@ class WorkerPool:
         launch = Launch(interpreter, project_root, dict(environment or {}), entry.for_one_job() if one_job else entry)
         log = ProjectLog(log_path)
         can_fork = hasattr(os, "fork") if fork is None else fork
-        self._source: WorkerSource = ForkSource(launch, log) if can_fork else SpareSource(launch, log)
+        self._source: WorkerSource = ForkSource(launch, log, one_job=one_job) if can_fork else SpareSource(launch, log)
         self._starting: asyncio.Task[None] | None = None
         self._failure: str | None = None
         self._failed_at = 0.0

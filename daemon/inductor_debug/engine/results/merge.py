@@ -38,11 +38,11 @@ from inductor_debug_schema import (
     StageState,
     TargetReport,
     TensorsSeen,
-    TensorTimeline,
     UntakenBlock,
     UntakenSeen,
 )
 
+from inductor_debug.engine.results.packed_timelines import PackedTimelines
 from inductor_debug.engine.results.target_coverage import coverage_of
 from inductor_debug.engine.text.moving import moved_blocks, moved_facts
 from inductor_debug.source.text_changes import difference
@@ -98,7 +98,7 @@ class Results:
     reports: dict[Part, StageReport] = field(default_factory=dict)
     parts: dict[Part, list[Finding]] = field(default_factory=dict)
     expressions: dict[Part, list[ExpressionFact]] = field(default_factory=dict)
-    timelines: dict[str, TensorTimeline] = field(default_factory=dict)
+    timelines: PackedTimelines = field(default_factory=PackedTimelines)
     inferred: dict[str, Inferred] = field(default_factory=dict)
     untaken: dict[str, list[UntakenBlock]] = field(default_factory=dict)
     general: list[Finding] = field(default_factory=list)
@@ -142,7 +142,7 @@ class Results:
         elif isinstance(event, StageCaptured):
             self.captures[event.target, event.stage] = event
         elif isinstance(event, TensorsSeen):
-            self.timelines[event.target] = event.timeline
+            self.timelines.keep(event.target, event.timeline)
         elif isinstance(event, UntakenSeen):
             self.untaken[event.target] = event.blocks
         elif isinstance(event, Answered):
