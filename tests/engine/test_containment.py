@@ -179,13 +179,13 @@ async def test_a_toolkit_that_is_not_there_is_no_mistake_of_the_files(pool: Work
     code = "from torch.utils import cpp_extension\ncpp_extension.CUDA_HOME = None\n"
     code += "def build(home):\n    return home + '/bin/nvcc'\n"
     (finding,) = await findings_of(pool, tmp_path, at_load(code + "build(cpp_extension.CUDA_HOME)"))
-    assert (finding.rule, finding.cause) == ("environment", "library")
+    assert (finding.rule, finding.cause) == ("environment", "CUDA")
     assert finding.message.startswith("This asks for CUDA's toolkit, which this machine does not have")
     at_once = "MAJOR = int(torch.version.cuda.split('.')[0])"
     in_steps = "def minor():\n    parts = str(torch.version.cuda).split('.')\n    return int(parts[1])\nminor()"
     for code in (at_once, in_steps):
         (finding,) = await findings_of(pool, tmp_path, at_load(f"import torch\ntorch.version.cuda = None\n{code}"))
-        assert (finding.rule, finding.cause) == ("environment", "library")
+        assert (finding.rule, finding.cause) == ("environment", "CUDA")
         assert finding.message.startswith("This asks for the CUDA that torch was built with")
 
 
