@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from inductor_debug_schema import (
     ArtifactReference,
@@ -25,10 +25,12 @@ from inductor_debug_schema import (
 )
 from inductor_debug_schema.answers.guards_document import GuardsDocument
 
-from inductor_debug.engine.fixes.fixed_files import FixedFile
 from inductor_debug.engine.selection.selection import Skip
 from inductor_debug.report.cells import one_line
 from inductor_debug.rules.amounts import counted
+
+if TYPE_CHECKING:
+    from inductor_debug.engine.fixes.fixed_files import FixedFile
 
 
 class ExitCode(IntEnum):

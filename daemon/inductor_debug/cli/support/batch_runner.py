@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inductor_debug_schema import FileReport, FileStatus
 
@@ -29,7 +29,6 @@ from inductor_debug.cli.support.running.beside import Beside, checked_beside
 from inductor_debug.cli.support.running.places import AT_ONCE, CheckPlace, RunPlace
 from inductor_debug.cluster.cluster_errors import ClusterError
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.fixes.fixed_files import FixedFile
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
 from inductor_debug.engine.results.analysis import AnalysisUpdate
 from inductor_debug.engine.results.kept_runs import NOT_ASKED, Versions
@@ -37,6 +36,9 @@ from inductor_debug.engine.settings.settings_ladder import ConfigurationError, S
 from inductor_debug.report.run_report import CheckedFile, MadeBeside, Tool
 from inductor_debug.rules.words.stage_names import stage_name
 from inductor_debug.system import tried_versions
+
+if TYPE_CHECKING:
+    from inductor_debug.engine.fixes.fixed_files import FixedFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,19 @@ import io
 import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from inductor_debug_schema import FileReport
 
 from inductor_debug.cli.support import console
 from inductor_debug.cli.support.output import write_whole
 from inductor_debug.engine.engine import Engine
-from inductor_debug.engine.fixes.fix_candidates import FIXABLE
-from inductor_debug.engine.fixes.fixed_files import FixedFile, fixed
 from inductor_debug.engine.settings.settings import Settings
 from inductor_debug.engine.text.source_files import read_source
 from inductor_debug.report.run_report import CheckedFile, CheckResult
+
+if TYPE_CHECKING:
+    from inductor_debug.engine.fixes.fixed_files import FixedFile
 
 _MARK = "\ufeff"
 _NO_END = "\\ No newline at end of file"
@@ -63,6 +65,10 @@ async def fix(
     Raises:
         OutputError: the file cannot be written.
     """
+    # Imported here: most checks mend nothing.
+    from inductor_debug.engine.fixes.fix_candidates import FIXABLE
+    from inductor_debug.engine.fixes.fixed_files import fixed
+
     text = read_source(report.path)
     if not isinstance(text, str) or not any(finding.rule in FIXABLE for finding in report.findings):
         return None, None
