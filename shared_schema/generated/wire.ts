@@ -1915,18 +1915,19 @@ export interface InstanceVersions {
 /**
  * One file to work on.
  *
- * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML document
- * (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where it is empty,
- * and `without` those in which an earlier job of the file ended: their parts are looked at, they are not.
- * `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts; `show_graphs` for
- * the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for what its stages saw,
- * to be judged again; `keep_guards` for what Dynamo guards on; `keep_costs` for what each expression costs at least;
- * `keep_trace` for torch's structured trace; `trace_tensors` for when each tensor is made, read and freed. `sizes` are
- * to replace those of the inputs, `seek_sizes` asks which sizes are free, and with `larger_sizes` those that nobody
- * set are such as load an accelerator (`capture.sizes.larger_sizes`). Random numbers start from `seed`. `hints`
- * are what earlier jobs inferred for this file. `torch_logs` is what torch is to log, as `TORCH_LOGS` says it. User
- * code may write to the folder `scratch` alone (empty: it is kept from nothing); `allow` names what it may do all the
- * same, of "network", "write" and "subprocess".
+ * `text` is what to run, whatever stands on disk; `profile` is the accelerator's parsed and validated TOML
+ * document (`accelerators.profile`). Limits are seconds and bytes. `only` names the targets to look at, all where
+ * it is empty, and `without` those in which an earlier job of the file ended: their parts are looked at, they are
+ * not. Free sizes of those that are `fixed` are numbers, because an earlier job took too long with symbols.
+ * `keep_graphs` asks an analysis for its graphs and all that is worth keeping of them, as artifacts; `show_graphs`
+ * for the graphs alone, so that they are at hand when somebody wants to see them; `keep_captures` for what its
+ * stages saw, to be judged again; `keep_guards` for what Dynamo guards on; `keep_costs` for what each expression
+ * costs at least; `keep_trace` for torch's structured trace; `trace_tensors` for when each tensor is made, read
+ * and freed. `sizes` are to replace those of the inputs, `seek_sizes` asks which sizes are free, and with
+ * `larger_sizes` those that nobody set are such as load an accelerator (`capture.sizes.larger_sizes`). Random
+ * numbers start from `seed`. `hints` are what earlier jobs inferred for this file. `torch_logs` is what torch is
+ * to log, as `TORCH_LOGS` says it. User code may write to the folder `scratch` alone (empty: it is kept from
+ * nothing); `allow` names what it may do all the same, of "network", "write" and "subprocess".
  */
 export interface JobRequest {
   readonly job: number;
@@ -1942,6 +1943,7 @@ export interface JobRequest {
   readonly seed?: number;
   readonly only?: readonly string[];
   readonly without?: readonly string[];
+  readonly fixed?: readonly string[];
   readonly keep_graphs?: boolean;
   readonly show_graphs?: boolean;
   readonly keep_captures?: boolean;
@@ -3190,11 +3192,15 @@ export interface StageReport {
 }
 
 /**
- * A stage of a target begins; for progress only.
+ * A stage of a target begins.
+ *
+ * `symbols_may_slow` says that free sizes are symbols in it, after an earlier stage was quick: where it takes long, it
+ * is worth while to run the target once more with numbers.
  */
 export interface StageStarted {
   readonly target: string;
   readonly stage: Stage;
+  readonly symbols_may_slow?: boolean;
 }
 
 /**

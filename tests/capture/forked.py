@@ -117,6 +117,7 @@ def analyze(
     keep_costs: bool = False,
     torch_logs: str = "",
     export_formats: bool = False,
+    fixed: tuple[str, ...] = (),
 ) -> Job:
     """Runs one job on `text`, or on what `path` holds."""
     if text is None:
@@ -139,6 +140,7 @@ def analyze(
         keep_costs=keep_costs,
         torch_logs=torch_logs,
         export_formats=export_formats,
+        fixed=list(fixed),
     )
     events: list[Event] = []
 

@@ -313,3 +313,18 @@ def test_a_frame_that_is_given_numbers_alone_is_recorded_to_its_end(tmp_path: Pa
     text = (Path(__file__).parent.parent / "fixtures" / "control_flow" / "numbers_alone.py").read_text()
     job = job_of(tmp_path, text, stages=(Stage.PREVIEW, Stage.MOCK))
     assert [stage.report.state for stage in job.stages] == [StageState.DONE, StageState.DONE]
+
+
+@pytest.mark.parametrize(("fixed", "symbols"), [((), [False, True]), (("Net",), [False, False])])
+def test_a_target_that_symbols_made_slow_has_numbers_for_its_free_sizes(
+    fixed: tuple[str, ...], symbols: list[bool], tmp_path: Path
+) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(
+        "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.layer = nn.Linear(4, 4)\n\n    def forward(self, x):\n        return self.layer(x)\n"
+    )
+    job = analyze(path, stages=(Stage.PREVIEW, Stage.MOCK), accelerator="none", fixed=fixed)
+    started = [event.symbols_may_slow for event in job.events if isinstance(event, StageStarted)]
+    assert started == symbols
+    assert [stage.report.state for stage in job.stages] == [StageState.DONE, StageState.DONE]

@@ -113,6 +113,18 @@ def test_a_file_that_took_all_of_its_time_gets_no_other_process(of_all: bool) ->
         )
 
 
+def test_what_symbols_made_slow_is_run_once_more_with_numbers_before_it_is_given_up() -> None:
+    results = Results("/p/m.py", "x\n", (Stage.PREVIEW, Stage.MOCK))
+    end = JobEnd(JobOutcome.TIMEOUT, seconds=60.0)
+    for fixed, given_up in ((["Model"], []), (["Model"], ["Model"])):
+        results.accept(Loaded([TargetFound("Model", 0, "inferred")], [], [], 0.0))
+        results.accept(StageStarted("Model", Stage.PREVIEW))
+        results.accept(StageFinished("Model", StageReport(Stage.PREVIEW, StageState.DONE, 0.1), []))
+        results.accept(StageStarted("Model", Stage.MOCK, symbols_may_slow=True))
+        assert gives_up(results, end, Settings("/p"))
+        assert (results.fixed, list(results.given_up)) == (fixed, given_up)
+
+
 async def test_a_crash_is_not_tried_again_until_somebody_does_something(desk: Desk) -> None:
     crashing = body("CRASH")
     await desk.opened(crashing)

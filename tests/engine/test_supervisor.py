@@ -85,6 +85,12 @@ async def test_the_limit_is_of_one_stage_and_that_of_a_file_ten_times_as_long(po
     assert any(isinstance(event, StageFinished) for event in events)
 
 
+async def test_what_may_be_quick_with_numbers_has_half_the_time_with_symbols(pool: WorkerPool) -> None:
+    end, _ = await run(pool, "symbols 600", timeout=0.6)
+    assert (end.outcome, end.detail, end.of_all) == (JobOutcome.TIMEOUT, "stopped after 0.3 s", False)
+    assert (await run(pool, "symbols 0.1", timeout=60))[0].outcome is JobOutcome.FINISHED
+
+
 async def test_a_job_that_hides_its_stack_is_stopped_all_the_same(pool: WorkerPool) -> None:
     end, _ = await run(pool, "faulthandler-off", timeout=0.3)
     assert end.outcome is JobOutcome.TIMEOUT

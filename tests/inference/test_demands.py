@@ -307,6 +307,10 @@ ASKED = {
         "9",
     ),
     "a share where a function drops it": ("nn.functional.dropout(torch.ones(2), given)", "0.1"),
+    "what makes a layer of any arguments": (
+        "self.part = given(4, 2)",
+        "torch.nn.Identity",
+    ),
     "what is spread is a dict": ("nn.Linear(2, 2, **given)", "{}"),
     "a layer where it is a module": ("given.register_buffer('u', None)", "torch.nn.Linear(64, 64)"),
     "few of each where its items are counted to": ("[n for n in range(2, given[1] + 1)]", "[2, 2, 2]"),
@@ -727,3 +731,11 @@ def test_what_is_dropped_out_is_a_share_however_often_something_else_did_not_do(
     from inductor_debug.capture.inference.construction.invention import constructor_value
 
     assert constructor_value(name, "", {}, alternative) == 0.1
+
+
+@pytest.mark.parametrize("name", ["mlp_ratio", "expand_ratio", "ffn_factor"])
+def test_what_is_wider_inside_is_so_a_whole_number_of_times(name: str) -> None:
+    """A tenth of a width is no width."""
+    from inductor_debug.capture.inference.construction.invention import constructor_value
+
+    assert constructor_value(name, "", {}, 0) == 4

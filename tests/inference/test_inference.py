@@ -178,6 +178,24 @@ CLASSES = {
                     return self.layer(x)
                 raise ValueError(mode)
     """,
+    "x f32[batch, 4], options {}": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(4, 4)
+            def run(self, x, scale=1.0):
+                return self.layer(x) * scale
+            def forward(self, x, options):
+                return self.run(x, **options)
+    """,
+    "features [" + "f32[batch, 4], " * 11 + "f32[batch, 8]]": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.last = nn.Linear(4, 3), nn.Linear(8, 3)
+            def forward(self, features):
+                return self.first(features[0]) + self.last(features[11])
+    """,
     "x f32[batch, 5], kept f32[batch, 5], index = 2": """
         class Model(nn.Module):
             def __init__(self):

@@ -30,6 +30,7 @@ from inductor_debug_schema import (
     Stage,
     StageFinished,
     StageReport,
+    StageStarted,
     StageState,
 )
 
@@ -54,6 +55,9 @@ def run(request: JobRequest, emit: Callable[[Event], None]) -> None:
     emit(Loaded([], [], argument.split(",") if word == "uses" else [], 0.0, notes=[str(os.getpid())]))
     if word == "stages":
         work_in_stages(argument, emit)
+    elif word == "symbols":
+        emit(StageStarted("Model", Stage.MOCK, symbols_may_slow=True))
+        time.sleep(float(argument))
     else:
         BEHAVIOURS[word](argument)
     notes = [str(note) for note in NOTES]

@@ -65,7 +65,7 @@ from inductor_debug.capture.runtime.seeding import seed_host
 from inductor_debug.capture.runtime.torch_logs import ask_for, kept_log
 from inductor_debug.capture.sizes.larger_sizes import with_larger_sizes
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
-from inductor_debug.capture.stage_runners import asks_of_one_call, runner_for, worth_having
+from inductor_debug.capture.stage_runners import asks_for_numbers, runner_for, worth_having
 from inductor_debug.capture.stages.aot_lowering import decomposing
 from inductor_debug.capture.stages.native_run import not_followed, runs_natively, without_errors
 from inductor_debug.capture.stages.preview import mixed_dtypes_retold, run_preview
@@ -229,7 +229,7 @@ class _Session:
 
     def _run_stage(self, stage: Stage, item: TargetProgress, load: Load) -> None:
         started = time.perf_counter()
-        self._emit(StageStarted(item.candidate.name, stage))
+        self._emit(StageStarted(item.candidate.name, stage, item.symbols_may_slow))
         runner = runner_for(stage, self._profile, self._request)
         if stage is self._request.stages[0]:
             try:
@@ -278,7 +278,7 @@ class _Session:
         elif self._request.larger_sizes:
             around = partial(self._around, Stage.PREVIEW)
             item.target, item.sizing = with_larger_sizes(item.target, self._sources, around)
-        elif asks_of_one_call(self._request) and has_free_sizes(item.target):
+        elif has_free_sizes(item.target) and asks_for_numbers(self._request, item.candidate.name):
             item.target = with_fixed_sizes(item.target)
 
     def _seek_sizes(self, running: list[TargetProgress]) -> None:

@@ -61,9 +61,10 @@ def _on_device(run: StageRunner, profile: Profile, target: BuiltTarget, sources:
         return run(target, sources)
 
 
-def asks_of_one_call(request: JobRequest) -> bool:
+def asks_for_numbers(request: JobRequest, target: str) -> bool:
     """Whether sizes that are ours are to be numbers: what a run costs, or the kernels of a first call are wanted.
 
-    Costs are the same for everybody who asks then, and torch.compile makes its first kernels for numbers, too.
+    Costs are the same for everybody who asks then, and torch.compile makes its first kernels for numbers, too. Symbols
+    were also too much for the time that a target has.
     """
-    return request.keep_costs or tuple(request.stages) == (Stage.INDUCTOR,)
+    return request.keep_costs or tuple(request.stages) == (Stage.INDUCTOR,) or target in request.fixed

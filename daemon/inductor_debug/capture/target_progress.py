@@ -23,7 +23,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.capture.dynamo.compiled_names import forget_compiled
-from inductor_debug.capture.inference.finding_filter import NOT_CARRIED
+from inductor_debug.capture.inference.finding_filter import NOT_CARRIED, has_free_sizes
 from inductor_debug.capture.inference.inference import inference_of
 from inductor_debug.capture.running.raising import Raising
 from inductor_debug.capture.running.target import BuiltTarget, endings_of, outline_of
@@ -35,6 +35,9 @@ from inductor_debug.rules.captures.capture_judging import Capture, judged
 
 _LARGE = 1 << 25
 """Bytes from which a model with values is built anew for each stage: a file may hold thirty, and they take turns."""
+
+_QUICK = 10.0
+"""Seconds of a stage after which one that takes minutes is not so for want of less to do."""
 
 
 @dataclass
@@ -83,6 +86,12 @@ class TargetProgress:
             if not isinstance(valued, str):
                 self.valued = replace(self.as_given(valued), **endings_of(self.target))
         return self.valued or self.target
+
+    @property
+    def symbols_may_slow(self) -> bool:
+        """Whether a stage that takes long may be quick with numbers for symbols, as the one before was with these."""
+        quick = self.told is not None and self.told.report.seconds < _QUICK
+        return quick and self.target is not None and has_free_sizes(self.target)
 
     @property
     def is_let_go(self) -> bool:

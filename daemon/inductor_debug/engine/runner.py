@@ -188,7 +188,7 @@ class Runner:
                 on_event(results, None)
                 started = ClockReading.now()
                 while True:
-                    request = self._request(work, list(results.given_up))
+                    request = self._request(work, results)
                     end = await station.pool.run(request, receive, timeout=work.settings.timeout)
                     if work.order is not None or not gives_up(results, end, work.settings):
                         break
@@ -298,7 +298,7 @@ class Runner:
         version = station.pool.torch_version if station else None
         return key_of(work.path, work.text, work.settings.run_digest(), version)
 
-    def _request(self, work: Work, without: list[str]) -> JobRequest:
+    def _request(self, work: Work, so_far: Results) -> JobRequest:
         settings, order = work.settings, work.order or Order()
         request = JobRequest(
             job=next(self._numbers),
@@ -316,7 +316,8 @@ class Runner:
             argv=list(settings.argv),
             task=order.task,
             only=[order.target] if order.target else [],
-            without=without,
+            without=list(so_far.given_up),
+            fixed=list(so_far.fixed),
             keep_graphs=order.keep_graphs,
             show_graphs=work.shows,
             seek_sizes=order.seek_sizes,

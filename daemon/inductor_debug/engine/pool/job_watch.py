@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from inductor_debug_schema import Event, JobRequest, Loaded, StageFinished, WireError
+from inductor_debug_schema import Event, JobRequest, Loaded, StageFinished, StageStarted, WireError
 
 from inductor_debug.engine.pool.job_outcomes import JobEnd, JobOutcome, describe_status, innermost_line
 from inductor_debug.engine.pool.worker_handle import Worker
@@ -29,6 +29,9 @@ _STACK_SECONDS = 1.0
 _MOST_PARTS = 10
 """How many times the seconds of a part a whole job may work."""
 
+_SHARE_WITH_SYMBOLS = 0.5
+"""How much of the seconds of a part one may take that can be run once more with numbers."""
+
 _PARTING_SECONDS = 1.0
 """How long the two signs of a worker's end, its exit and the end of its stream, may lie apart."""
 
@@ -41,12 +44,15 @@ class JobWatch:
         self._request = request
         self._on_event = on_event
         self._parts = 0
+        self._share = 1.0
+        """How much of the seconds of a part the present one may take."""
 
     async def run(self, timeout: float) -> JobEnd:
         """Sends the request and follows the job until it is over.
 
         A part of it, which is a stage of a target or what comes before the first, may take `timeout` seconds of work:
-        a file of many classes is no reason to leave some of them out. All may take ten times as many.
+        a file of many classes is no reason to leave some of them out. All may take ten times as many. What may be quick
+        once its sizes are numbers is given half the time with symbols.
         """
         self._worker.output.entitle(f"job {self._request.job}: {self._request.path}")
         conversation = asyncio.ensure_future(self._converse())
@@ -72,6 +78,8 @@ class JobWatch:
                 raise WireError(f"unexpected message {kind!r}")
             event = read_event(message)
             self._parts += isinstance(event, (Loaded, StageFinished))
+            if isinstance(event, StageStarted):
+                self._share = _SHARE_WITH_SYMBOLS if event.symbols_may_slow else 1.0
             self._on_event(event)
         return None
 
@@ -82,10 +90,11 @@ class JobWatch:
             worked = clock.seconds()
             if self._parts != parts:
                 parts, begun = self._parts, worked
-            left = min(begun + timeout, _MOST_PARTS * timeout) - worked
+            allowed = timeout * self._share
+            left = min(begun + allowed, _MOST_PARTS * timeout) - worked
             if left <= 0:
-                of_all = begun + timeout > _MOST_PARTS * timeout
-                seconds = timeout * (_MOST_PARTS if of_all else 1)
+                of_all = begun + allowed > _MOST_PARTS * timeout
+                seconds = timeout * _MOST_PARTS if of_all else allowed
                 return JobEnd(JobOutcome.TIMEOUT, f"stopped after {seconds:g} s", seconds=seconds, of_all=of_all)
             ends: set[asyncio.Future[Any]] = {conversation, self._worker.exited}
             await asyncio.wait(
@@ -96,9 +105,9 @@ class JobWatch:
             self._worker.output.pump()
             used = memory_in_use(self._worker.pid, self._request.memory_limit)
             if used > self._request.memory_limit:
-                allowed = _mebibytes(self._request.memory_limit)
+                most = _mebibytes(self._request.memory_limit)
                 return JobEnd(
-                    JobOutcome.OUT_OF_MEMORY, f"used {_mebibytes(used)} of memory, more than the {allowed} allowed"
+                    JobOutcome.OUT_OF_MEMORY, f"used {_mebibytes(used)} of memory, more than the {most} allowed"
                 )
         return None
 

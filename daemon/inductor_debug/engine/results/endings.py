@@ -53,11 +53,14 @@ def conclude(results: Results, end: JobEnd, settings: Settings, *, ordered: bool
 def gives_up(results: Results, end: JobEnd, settings: Settings) -> bool:
     """Whether the rest of a file is worth another process, without the target in which this one ended.
 
-    Where it is, that target is given up in `results`.
+    Where it is, that target is given up in `results`; or it is run once more, with numbers where symbols took too long.
     """
     if end.outcome not in (*_LIMITS, JobOutcome.CRASHED) or end.of_all or results.running is None:
         return False
     target, _ = results.running
+    if end.outcome is JobOutcome.TIMEOUT and results.may_be_slowed and target not in results.fixed:
+        results.fixed.append(target)
+        return True
     # The parts of a class that nobody declared are looked at by themselves where the whole cannot be.
     rest = target not in results.declared or any(results.lacks(name) for name in results.lines if name != target)
     if not rest or len(results.given_up) == _MOST_GIVEN_UP:

@@ -84,9 +84,10 @@ class Results:
 
     `asked` are the stages that are to be run. `general` are the worker's findings of no target; `ending` is the
     engine's own, why there is no more to come. `given_up` are the targets in which a process ended, so that another one
-    looked at the rest. `status` is None until the run has ended. `complete` says that every target was seen by every
-    stage that was asked for; `broken` that the run itself failed, not the user's code. `declared` are the targets whose
-    inputs somebody gave. Which `sizes` are free is found by another run; until they were sought, those of
+    looked at the rest, `fixed` those that are run once more with numbers for their free sizes, and `may_be_slowed` says
+    whether the running one is such. `status` is None until the run has ended. `complete` says that every target was
+    seen by every stage that was asked for; `broken` that the run itself failed, not the user's code. `declared` are the
+    targets whose inputs somebody gave. Which `sizes` are free is found by another run; until they were sought, those of
     `sizes_before` are shown.
     """
 
@@ -104,6 +105,8 @@ class Results:
     general: list[Finding] = field(default_factory=list)
     ending: Ending | None = None
     given_up: dict[str, Ending] = field(default_factory=dict)
+    fixed: list[str] = field(default_factory=list)
+    may_be_slowed: bool = False
     dependencies: list[str] = field(default_factory=list)
     looked_at: list[str] = field(default_factory=list)
     loaded: bool = False
@@ -126,7 +129,7 @@ class Results:
             self.declared = frozenset(item.name for item in event.targets if item.origin != INFERRED_ORIGIN)
             self.dependencies = list(event.dependencies)
         elif isinstance(event, StageStarted):
-            self.running = (event.target, event.stage)
+            self.running, self.may_be_slowed = (event.target, event.stage), event.symbols_may_slow
         elif isinstance(event, StageFinished):
             part = (event.target, event.report.stage)
             self.lines.setdefault(event.target, 0)

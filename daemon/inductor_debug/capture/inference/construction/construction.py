@@ -329,6 +329,8 @@ class _Builder:
             kinds = sorted(defined, key=lambda item: item.__module__ != self.module.__name__)
         if not kinds and kind is None and demand.fields:
             kinds = [item for item in vars(self.module).values() if signatures.has_fields(item, demand)]
+        if "mapping" in demand.roles:  # `config["width"]`, where the file also has a class of other configurations
+            kinds = [found for found in kinds if hasattr(found, "__getitem__")]
         for found in kinds:
             instances = [value for value in vars(self.module).values() if type(value) is found]
             if instances:

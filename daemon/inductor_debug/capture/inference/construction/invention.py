@@ -75,11 +75,13 @@ _FLOATS = re.compile(
     r"|(.*_)?(p|eps|tau|lr|std)"  # words of their own: `n_steps` and `frames_per_step` are whole numbers
 )
 _SHARES = re.compile(r".*drop_?(out|path|rate)?(_?(rate|prob|p))?")
+_TIMES = re.compile(r"(mlp|ffn?|feed_?forward|expan\w*|hidden|inner|intermediate)_?(ratio|factor|rate|scale)")
+"""How many times as wide something is inside, whatever else is called a ratio."""
 _MODULES = re.compile(r".*(act|activation|nonlinearity|act_layer|act_fn)")
 _DEVICE = re.compile(r".*device")
 _FILE = re.compile(r"(.*_)?(path|file|filename|checkpoint|ckpt|pth)")
 _DTYPE = re.compile(r"(.*_)?dtype")
-_NORMS = re.compile(r".*norm(_layer)?")
+_NORMS = re.compile(r".*norm(_?(layer|class|cls|type|fn|func))?")
 _LAYERS: dict[str, type[nn.Module]] = {"conv": nn.Conv2d, "linear": nn.Linear, "dropout": nn.Dropout}
 """What is made by classes that are called so."""
 _WIDTHS = re.compile(r".*(sizes|dims|channels|hidden\w*|widths|filters|units|features|layers|planes|mlp)")
@@ -161,8 +163,8 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
     if "sequence" in demand.roles:
         several = _several(name, "", "", alternative, demand)
         return tuple(several) if "tuple" in demand.roles else several
-    if "callable" in demand.roles and not _MODULES.fullmatch(name):
-        return nn.Identity
+    if {"callable", "factory"}.intersection(demand.roles) and not _MODULES.fullmatch(name):
+        return nn.Identity  # which takes any arguments
     if "text" in demand.roles:
         return "relu" if _MODULES.fullmatch(name) else "same"
     return _named(name, alternative, single="number" in demand.roles)
@@ -190,6 +192,8 @@ def _named(name: str, alternative: int, *, single: bool = False) -> Any:
     """A value that the name suggests, which may be a list unless it is to be a `single` one."""
     if _SHARES.fullmatch(name.lower()):
         return 0.1
+    if _TIMES.fullmatch(name.lower()):
+        return (4, 2, 1)[min(alternative, 2)]
     if _DEVICE.fullmatch(name.lower()):
         return "cpu"
     if _FILE.fullmatch(name.lower()):

@@ -48,7 +48,7 @@ from inductor_debug.capture.runtime import foreign
 
 _KINDS = inspect.Parameter
 _OF_LABELS: dict[int, tuple[Dimension, ...]] = {2: ("B", "T"), 3: ("B", "H", "W"), 4: ("B", "F", "H", "W")}
-_MOST_ELEMENTS = 8
+_MOST_ELEMENTS = 16
 _DEEPEST = 4
 """How often what is given is followed from one function to the next that it is handed on to."""
 
@@ -325,6 +325,8 @@ class _Reader:
         keys = [key for key in usage.parts if isinstance(key, str)]
         if keys:
             return [MappingSpec(tuple((key, self._element(key, usage.parts[key])) for key in keys))]
+        if usage.spread:
+            return [MappingSpec(())]
         if usage.mapped:
             values = usage.elements() or [Usage()] * 2
             return [MappingSpec(tuple((str(number), self._element("", part)) for number, part in enumerate(values)))]

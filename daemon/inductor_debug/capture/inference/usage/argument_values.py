@@ -171,6 +171,9 @@ class ArgumentValues(ShapeChanges):
         """A module, a method of the argument, a method of the model, or a function of torch."""
         arguments = [self.value(item) for item in node.args if not isinstance(item, ast.Starred)]
         named = {item.arg: self.value(item.value) for item in node.keywords if item.arg}
+        for spread in (self.value(item.value) for item in node.keywords if not item.arg):
+            if spread is not None and not spread.steps:
+                spread.usage.spread = True
         if isinstance(node.func, ast.Subscript):
             self.value(node.func)
         for tracked in (named.get("size"), named.get("scale_factor")):

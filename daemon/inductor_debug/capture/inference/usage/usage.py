@@ -50,7 +50,8 @@ class Usage:
     of a sequence. `roles` are "flag",
     "text", "number", "callable" and "tensor" as the code shows them, `names` what the code calls its dimensions.
     `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used. `weak` are specs
-    that broadcasting suggests. `mapped` says that it is gone through as a mapping. `fields` are the attributes of what
+    that broadcasting suggests. `mapped` says that it is gone through as a mapping, `spread` that it is given as
+    keywords, `**kwargs`. `fields` are the attributes of what
     is no tensor, `kind` is the class that it is said to be.
     """
 
@@ -69,6 +70,7 @@ class Usage:
     cast: bool = False
     weak: list[TensorSpec] = field(default_factory=list)
     mapped: bool = False
+    spread: bool = False
     fields: dict[str, Usage] = field(default_factory=dict)
     kind: type | None = None
 
