@@ -739,3 +739,21 @@ def test_what_is_wider_inside_is_so_a_whole_number_of_times(name: str) -> None:
     from inductor_debug.capture.inference.construction.invention import constructor_value
 
     assert constructor_value(name, "", {}, 0) == 4
+
+
+def test_what_is_handed_on_to_a_part_is_asked_for_by_its_place(tmp_path: Path) -> None:
+    """All that a part has no names for stands behind what its base has names for."""
+    text = """
+        class Base(nn.Module):
+            def __init__(self, heads, width, drop=0.0, pre=False):
+                super().__init__()
+                self.net = nn.Linear(width, heads * width)
+        class Part(Base):
+            def __init__(self, *args, **kwargs):
+                super().__init__(*args, **kwargs)
+        class Model(nn.Module):
+            def __init__(self, heads, width, **kwargs):
+                super().__init__()
+                self.part, self.pre = Part(heads, width, **kwargs), kwargs.get("pre")
+    """
+    assert first(tmp_path, text) == "(4, 64)"

@@ -58,23 +58,23 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
     tree = function_tree(constructor)
     if tree is None or not tree.args.args:
         return {}
-    every = (*tree.args.args[1:], *tree.args.kwonlyargs, *filter(None, [tree.args.kwarg]))
-    found = {item.arg: Demand() for item in every}
+    every = (*tree.args.args[1:], *tree.args.kwonlyargs)
+    found, others = {item.arg: Demand() for item in every}, {item.arg: Demand() for item in (tree.args.kwarg,) if item}
     globals_of = foreign.globals_of(foreign.plain_function(constructor))
-    reader = _Reader(dict(found), tree.args.args[0].arg, globals_of, depth, kind=kind)
+    reader = _Reader(found | others, tree.args.args[0].arg, globals_of, depth, kind=kind)
     reader.defaults = _numbers_by_default(tree.args)
     reader.read(tree)
     for item in every:
         if _is_tuple(item.annotation):
             found[item.arg].takes_on("tuple")
     if tree.args.kwarg is not None and depth < _DEEPEST:
-        # Its own come first, as they do in a call that names nothing.
         found |= {name: asked for name, asked in _asked_by_base(kind, depth).items() if name not in found}
     for name, function in _methods_of(kind):
         other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
         if other is not None and other.args.args:
             _Reader({}, other.args.args[0].arg, globals_of, depth, reader.attributes).read(other)
-    return {mangled(name, constructor): asked for name, asked in found.items()}
+    # Last, for the others are known by their places, too.
+    return {mangled(name, constructor): asked for name, asked in (found | others).items()}
 
 
 def _methods_of(kind: Any) -> Iterator[tuple[str, Any]]:
