@@ -156,6 +156,8 @@ const EXTENSION_CHECKS = [
 ];
 const EXTENSION_TESTS = [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--config", "vitest.config.mts"];
 const END_TO_END = join("test", "e2e");
+/** Each drives one real editor, which no set-up of ours brings. */
+const EDITOR_TESTS = ["neovim", "helix"].map((editor) => join("tests", "server", `test_${editor}.py`));
 
 /**
  * Every check. Tests and downloads wait much, for servers, windows and networks, so three lanes run side by side: Python's tests, the
@@ -257,6 +259,11 @@ const TASKS = {
       await must("installing JupyterLab", PYTHON, ["-m", "pip", "install", "--quiet", "--target", folder, JUPYTERLAB]);
     }
     return node(join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--config", join("test", "jupyterlab", "vitest.config.mts"), ...args);
+  },
+  /** README's recipes in the real Neovim and the real Helix of this machine; `npm_lifecycle_event` tells the tests that a lack is a failure. */
+  editors: async (args) => {
+    await setup();
+    return run(PYTHON, ["-m", "pytest", "-rs", ...EDITOR_TESTS, ...args]);
   },
   bench: async (args) => {
     await setup();

@@ -17,7 +17,7 @@ GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 SCRIPTS = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["scripts"]
 PINNED = re.compile(r"uses: (?:\./\S+|[\w./-]+@[0-9a-f]{40} # v[\d.]+)$")
-PROGRAMS = {"npm", "npx", "node", "pipx", "gh", "mkdir", "cp", "sudo"}
+PROGRAMS = {"npm", "npx", "node", "pipx", "gh", "mkdir", "cp", "sudo", "apt-get", "nvim", "hx"}
 """What steps may start; the machines of CI have them or a step before brings them."""
 
 
@@ -73,6 +73,32 @@ def test_every_command_of_a_workflow_exists(path: Path) -> None:
             if words[:2] == ["npx", "vsce"]:
                 extension = json.loads((ROOT / "vscode-extension" / "package.json").read_text(encoding="utf-8"))
                 assert "@vscode/vsce" in extension["devDependencies"]
+
+
+def test_what_is_released_is_what_was_tested() -> None:
+    jobs = read(GITHUB / "workflows" / "tests.yml")["jobs"]
+    tested = {
+        (name, variable): step["env"][variable]
+        for name, job in jobs.items()
+        for step in job["steps"]
+        for variable in ("INDUCTOR_DEBUG_VSIX", "INDUCTOR_DEBUG_WHEEL")
+        if variable in step.get("env", {})
+    }
+    wheels = dict.fromkeys([(name, "INDUCTOR_DEBUG_WHEEL") for name in ("contract", "apart", "transformers")], "dist")
+    assert tested == {("suite", "INDUCTOR_DEBUG_VSIX"): "dist/inductor-debug.vsix", **wheels}
+    for name, _ in tested:
+        assert jobs[name]["needs"] == "packages"
+        [brought] = [step for step in jobs[name]["steps"] if "download-artifact@" in step.get("uses", "")]
+        assert brought["with"] == {"name": "packages", "path": "dist"}
+    assert read(GITHUB / "workflows" / "release.yml")["jobs"]["describe"]["needs"] == "tests"
+
+
+def test_a_night_has_the_editors_without_which_their_tests_are_skipped() -> None:
+    job = read(GITHUB / "workflows" / "nightly.yml")["jobs"]["editors"]
+    words = [words for step in job["steps"] for words in commands(step.get("run", ""))]
+    installed = next(line for line in words if line[:2] == ["apt-get", "install"])
+    assert {"hx", "neovim"} <= {word.partition("=")[0] for word in installed}
+    assert ["npm", "run", "editors"] in words
 
 
 def contract() -> dict[str, Any]:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import os
 import pickle
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from inductor_debug.artifacts.errors import ArtifactError
 from inductor_debug.engine.live_tensors.memory_snapshot import read_snapshot
+from inductor_debug_schema import to_wire
 
 LIBRARY = {"filename": "/env/lib/python3.11/site-packages/torch/nn/functional.py", "line": 5, "name": "linear"}
 MODEL = "import torch\n\n\ndef forward(x):\n    h = x @ x\n    return h.relu()\n"
+_SIMPLE = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=8)
+_ANYTHING = st.recursive(
+    _SIMPLE | st.sampled_from([1 << 64, -1, 1e308, float("inf")]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_SIMPLE, inner, max_size=4),
+    max_leaves=8,
+)
 
 
 def event(action: str, address: int, size: int, *lines: int) -> dict[str, Any]:
@@ -86,3 +98,37 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_none(tmp_path: Path, p
 def test_what_is_no_snapshot_is_an_error_that_names_the_file(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(ArtifactError, match=r"snapshot\.pickle"):
         read_snapshot(written(tmp_path, content), lambda path: None)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("hostile")
+
+
+def snapshot() -> Any:
+    return copy.deepcopy({"device_traces": [[event("alloc", 0, 1000, 5), event("free_requested", 0, 1000)]]})
+
+
+@given(st.data())
+def test_a_snapshot_with_any_part_replaced_is_read_or_refused(folder: Path, data: st.DataObject) -> None:
+    said = at = snapshot()
+    while True:
+        key = data.draw(st.sampled_from(list(at) if isinstance(at, dict) else range(len(at))))
+        if not isinstance(at[key], (dict, list)) or not at[key] or data.draw(st.booleans()):
+            at[key] = data.draw(_ANYTHING)
+            break
+        at = at[key]
+    with contextlib.suppress(ArtifactError):
+        for document in read_snapshot(written(folder, said), {"/work/net.py": MODEL}.get):
+            msgpack.packb(to_wire(document))
+
+
+@given(st.data())
+def test_a_damaged_pickle_is_read_or_refused(folder: Path, data: st.DataObject) -> None:
+    whole = pickle.dumps(snapshot(), data.draw(st.sampled_from([0, 2, 4])))
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, len(whole)))
+    content = whole[:start] + data.draw(st.binary(max_size=12)) + whole[end:]
+    with contextlib.suppress(ArtifactError):
+        for document in read_snapshot(written(folder, content), lambda path: None):
+            msgpack.packb(to_wire(document))

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import re
 import select
-import shutil
 import sys
 import time
 from pathlib import Path
 
+import needed
 import pytest
 from server_harness import PATIENCE
 
 pytestmark = [
     pytest.mark.torch,
-    pytest.mark.skipif(shutil.which("hx") is None, reason="there is no Helix on the path"),
     pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals"),
 ]
 
 README = Path(__file__).resolve().parents[2] / "README.md"
+OLDEST = (25, 1)
 MODEL = """\
 import torch
 from torch import nn
@@ -42,13 +42,13 @@ CONTROL = re.compile(rb"\x1b\[[0-9;?:>= ]*[a-zA-Z]|\x1b[()=>][A-Z0-9]?")
 class Terminal:
     """A Helix that shows a file, and all that it has written to its terminal so far."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, program: str, folder: Path, environment: dict[str, str]) -> None:
         import pty
 
         self._process, self._terminal = pty.fork()
         if self._process == 0:
             os.chdir(folder)
-            os.execvpe("hx", ["hx", "model.py"], environment)
+            os.execve(program, [program, "model.py"], environment)
         import fcntl
         import struct
         import termios
@@ -76,6 +76,7 @@ class Terminal:
 
 
 def test_the_recipe_shows_findings_and_hovers(tmp_path: Path) -> None:
+    program = needed.editor("hx", OLDEST)
     readme = README.read_text(encoding="utf-8")
     [recipe] = re.findall(r"^Helix, in .*?```toml\n(.*?)```", readme, re.DOTALL | re.MULTILINE)
     configuration = tmp_path / "configuration" / "helix" / "languages.toml"
@@ -92,7 +93,7 @@ def test_the_recipe_shows_findings_and_hovers(tmp_path: Path) -> None:
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
     }
-    helix = Terminal(project, environment)
+    helix = Terminal(program, project, environment)
     try:
         assert helix.wait_for("takes 8 features"), helix.shown[-2000:]
         helix.press(TO_THE_ERROR + HOVER)

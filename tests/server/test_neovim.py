@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import needed
 import pytest
 from server_harness import PATIENCE
 
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.torch
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 OLDEST = (0, 11)
+"""The first that knows `vim.lsp.config`; most distributions have older ones."""
 MODEL = """\
 import torch
 from torch import nn
@@ -51,18 +52,8 @@ end })
 """Writes down what the editor has once it has something, and what it shows under the cursor there; and ends."""
 
 
-def neovim() -> str:
-    """A Neovim that knows `vim.lsp.config`; most distributions have older ones, so a machine without is no failure."""
-    program = shutil.which("nvim")
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout if program else ""
-    version = re.match(r"NVIM v(\d+)\.(\d+)", said)
-    if program is None or version is None or (int(version[1]), int(version[2])) < OLDEST:
-        pytest.skip("there is no Neovim of 0.11 or newer on the path")
-    return program
-
-
 def test_the_recipe_shows_findings_and_hovers(tmp_path: Path) -> None:
-    program = neovim()
+    program = needed.editor("nvim", OLDEST)
     [recipe] = re.findall(r"^Neovim .*?```lua\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     configuration = tmp_path / "configuration" / "nvim" / "init.lua"
     configuration.parent.mkdir(parents=True)

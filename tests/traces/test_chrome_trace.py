@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from inductor_debug.traces import chrome_trace
 from inductor_debug.traces.chrome_trace import EventKind, TraceError, read_trace
 
 from tests.traces.events import event, launched, written
+
+_NUMBERS = st.integers() | st.floats() | st.sampled_from([10**400, "9" * 9000])
+_ANYTHING = st.recursive(
+    _NUMBERS | st.none() | st.booleans() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
 
 
 def test_plain_and_compressed_traces_are_the_same(tmp_path: Path) -> None:
@@ -88,3 +100,37 @@ def test_a_huge_trace_is_refused_and_not_kept(tmp_path: Path, monkeypatch: pytes
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match=r"none\.json cannot be read: No such file"):
         read_trace(str(tmp_path / "none.json"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("hostile")
+
+
+def sound() -> list[dict[str, Any]]:
+    stack = "train.py(7): step"
+    return [event("cpu_op", "aten::mm", 10, 5, Sequence_number=3, Call_stack=stack), *launched("gemm", 4, 12, 30, 7)]
+
+
+@given(st.data())
+def test_a_trace_with_any_part_replaced_is_read_or_refused(folder: Path, data: st.DataObject) -> None:
+    events = sound()
+    at: dict[str, Any] = data.draw(st.sampled_from(events))
+    at = data.draw(st.sampled_from([at, at["args"]]))
+    at[data.draw(st.sampled_from(sorted(at)))] = data.draw(_ANYTHING)
+    beside = {"deviceProperties": data.draw(_ANYTHING)}
+    with contextlib.suppress(TraceError):
+        for found in read_trace(written(folder / "t.json", events, **beside)).events:
+            assert math.isfinite(found.start)
+            assert math.isfinite(found.end)
+
+
+@given(st.data())
+def test_a_damaged_trace_is_read_or_refused(folder: Path, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(["t.json", "t.json.gz"]))
+    whole = Path(written(folder / name, sound())).read_bytes()
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, len(whole)))
+    (folder / name).write_bytes(whole[:start] + data.draw(st.binary(max_size=12)) + whole[end:])
+    with contextlib.suppress(TraceError):
+        read_trace(str(folder / name))

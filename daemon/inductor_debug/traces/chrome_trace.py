@@ -22,7 +22,9 @@ MOST_EVENTS = 2_000_000
 """How many events are kept; each takes about 300 bytes."""
 _LONGEST_VALUE = 64 << 20
 _CHUNK = 1 << 20
-_FRAME = re.compile(r"^(?P<path>.+)\((?P<line>\d+)\): (?P<function>.+)$")
+_LARGEST = 1 << 63
+"""What no time in microseconds and no identifier comes up to."""
+_FRAME = re.compile(r"^(?P<path>.+)\((?P<line>\d{1,9})\): (?P<function>.+)$")
 _LIBRARIES = (
     "site-packages",
     "dist-packages",
@@ -247,11 +249,11 @@ def _keep(values: _Values, trace: Trace) -> None:
 
 def _event(said: dict[str, Any]) -> TraceEvent | None:
     """The event, where it is of a kind that is of use and took time."""
-    kind, start, duration = _kind(said.get("cat")), said.get("ts"), said.get("dur")
+    kind, start, duration = _kind(said.get("cat")), _time(said.get("ts")), _time(said.get("dur"))
     name = said.get("name")
     if kind is None or said.get("ph") != "X" or not isinstance(name, str):
         return None
-    if not isinstance(start, (int, float)) or not isinstance(duration, (int, float)):
+    if start is None or duration is None:
         return None
     if kind is EventKind.PYTHON and not (name.startswith(MODULE) or own_function(name)):
         return None
@@ -260,8 +262,8 @@ def _event(said: dict[str, Any]) -> TraceEvent | None:
     return TraceEvent(
         kind,
         intern(name),
-        float(start),
-        float(start) + max(float(duration), 0.0),
+        start,
+        start + max(duration, 0.0),
         (str(said.get("pid")), str(said.get("tid"))),
         _number(arguments, "Sequence number", "sequence number", "fwd sequence number"),
         _number(arguments, "correlation"),
@@ -280,13 +282,18 @@ def _kind(category: object) -> EventKind | None:
     return _KINDS.get(known)
 
 
+def _time(said: object) -> float | None:
+    """A time that can be reckoned with: JSON has infinities, what is no number, and integers of any length, too."""
+    return float(said) if isinstance(said, (int, float)) and -_LARGEST < said < _LARGEST else None
+
+
 def _number(arguments: dict[str, Any], *names: str) -> int | None:
     for name in names:
         found = arguments.get(name)
-        if isinstance(found, int) and found >= 0:
+        if isinstance(found, str) and found.isdecimal() and len(found) < len(str(_LARGEST)):
+            found = int(found)
+        if isinstance(found, int) and 0 <= found < _LARGEST:
             return found
-        if isinstance(found, str) and found.isdecimal():
-            return int(found)
     return None
 
 

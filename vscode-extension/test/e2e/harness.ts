@@ -9,7 +9,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { BrowserContext } from "playwright-core";
 import { inject } from "vitest";
 
@@ -20,7 +20,8 @@ import { Window } from "./window.js";
 
 export const PYTHON = join(ROOT, ".venv", "bin", "python");
 const EXTENSION = join(ROOT, "vscode-extension");
-const VSIX = join(EXTENSION, "out", "inductor-debug.vsix");
+/** What is installed: a package that was built before and is to be released, or the one that run.mjs has just made. */
+const VSIX = resolve(ROOT, process.env["INDUCTOR_DEBUG_VSIX"] ?? join(EXTENSION, "out", "inductor-debug.vsix"));
 export const SCREENSHOTS = join(EXTENSION, "out", "screenshots");
 
 /** What every window starts with: nothing that moves, pops up or completes by itself. */

@@ -26,6 +26,8 @@ _KIND = "activation"
 """An allocator does not know what memory is for."""
 _LIBRARIES = ("site-packages", "dist-packages", "<")
 _MOST_HELD = 1000
+_MOST_BYTES = 1 << 50
+"""What no allocation comes up to; so many of them can be added up that no sum is too large for the wire."""
 
 
 SUFFIXES = (".pickle", ".pkl")
@@ -123,14 +125,21 @@ def _spans(events: list[Any]) -> Iterator[tuple[int, int, int, list[Any]]]:
     """Each allocation that was recorded: its first event, how many there were when it was freed, bytes, and stack."""
     alive: dict[int, tuple[int, int, list[Any]]] = {}
     for number, event in enumerate(events):
-        address = int(event["addr"])
+        address = _whole(event["addr"], 1 << 64)
         if event["action"] == "alloc":
-            alive[address] = (number, int(event["size"]), list(event.get("frames") or ()))
+            alive[address] = (number, _whole(event["size"], _MOST_BYTES), list(event.get("frames") or ()))
         elif address in alive:
             first, size, frames = alive.pop(address)
             yield first, number, size, frames
     for first, size, frames in alive.values():
         yield first, len(events), size, frames
+
+
+def _whole(said: Any, bound: int) -> int:
+    """A whole number from 0 below a bound; a pickle has numbers of any size and kind."""
+    if not isinstance(said, int) or not 0 <= said < bound:
+        raise ValueError(f"{said!r:.40} is no such number")
+    return said
 
 
 class _Places:
@@ -144,7 +153,7 @@ class _Places:
 
     def number(self, frames: list[Any]) -> int:
         for frame in frames:
-            path, line = str(frame["filename"]), int(frame["line"])
+            path, line = str(frame["filename"]), _whole(frame["line"], 1 << 31)
             if path.endswith(".py") and line > 0 and not any(part in path for part in _LIBRARIES):
                 return self._known(path, line - 1)
         return -1
