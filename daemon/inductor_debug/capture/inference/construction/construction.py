@@ -303,7 +303,7 @@ class _Builder:
         if isinstance(value, SymbolicValue):
             whole, guessed = self._filled(value, self._demand(name))
             spec = self._built(whole, self._own_parameters(value) is not None)
-            return replace(spec, guessed=True) if guessed or value.more else spec
+            return replace(spec, guessed=True) if guessed or _lacks_more(value) else spec
         return BuiltSpec(text_of(value, vars(self.module)), value, make=lambda: fresh(value))
 
     def _filled(self, value: SymbolicValue, demand: Demand) -> tuple[SymbolicValue, bool]:
@@ -452,3 +452,13 @@ class _Builder:
             make=lambda: made(value, *inner.given()),
             guessed=guessed,
         )
+
+
+def _lacks_more(value: SymbolicValue) -> bool:
+    """Whether an instance is given what nobody knows (`Part(**options)`), and is no configuration that has defaults.
+
+    Those are what the file has where nobody gives it anything at all.
+    """
+    kind = value.kind
+    defaults = isinstance(kind, type) and signatures.is_configuration(kind) and foreign.needs_no_arguments(kind)
+    return value.more and not defaults
