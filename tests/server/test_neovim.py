@@ -1,4 +1,4 @@
-"""README's recipe for Neovim, run as it stands by a real Neovim, where one is on the path."""
+"""README's recipes for Neovim, run as they stand by a real Neovim, where one is on the path."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from server_harness import PATIENCE
 pytestmark = pytest.mark.torch
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-OLDEST = (0, 11)
-"""The first that knows `vim.lsp.config`; most distributions have older ones."""
+RECIPES = [("Neovim 0.11,", (0, 11)), ("Neovim 0.8 to 0.10,", (0, 8))]
+"""How each begins, and the first that it is for: 0.11 brought `vim.lsp.config`, and most distributions have older ones."""
 MODEL = """\
 import torch
 from torch import nn
@@ -52,9 +52,11 @@ end })
 """Writes down what the editor has once it has something, and what it shows under the cursor there; and ends."""
 
 
-def test_the_recipe_shows_findings_and_hovers(tmp_path: Path) -> None:
-    program = needed.editor("nvim", OLDEST)
-    [recipe] = re.findall(r"^Neovim .*?```lua\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize(("beginning", "oldest"), RECIPES, ids=["newer", "older"])
+def test_a_recipe_shows_findings_and_hovers(tmp_path: Path, beginning: str, oldest: tuple[int, int]) -> None:
+    program = needed.editor("nvim", oldest)
+    text = README.read_text(encoding="utf-8")
+    [recipe] = re.findall(rf"^{beginning}.*?```lua\n(.*?)```", text, re.DOTALL | re.MULTILINE)
     configuration = tmp_path / "configuration" / "nvim" / "init.lua"
     configuration.parent.mkdir(parents=True)
     configuration.write_text(recipe + TELLING, encoding="utf-8")

@@ -87,14 +87,15 @@ class Doctor:
 
     def lines(self) -> Iterator[HealthLine]:
         """One line after the other, as they are known."""
-        yield HealthLine("tool", Health.GOOD, f"inductor-debug {__version__} in {sys.executable}")
+        tool = f"inductor-debug {__version__} in {sys.executable}"
         try:
             settings = self._resolver(self._path)
         except ConfigurationError as error:
+            yield HealthLine("tool", Health.GOOD, tool)
             yield HealthLine("settings", Health.BROKEN, str(error), "mend it, or name another file with --config")
             return
-        where = settings.configuration_path or "no pyproject.toml says anything: the defaults hold"
-        yield HealthLine("settings", Health.GOOD, where)
+        where = f"; settings of {settings.configuration_path}" if settings.configuration_path else ""
+        yield HealthLine("tool", Health.GOOD, tool + where)
         try:
             facts = facts_of(settings.interpreter, PACKAGES)
         except InterpreterError as error:
