@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import needed
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DAEMON = ROOT / "daemon" / "inductor_debug"
@@ -24,6 +30,24 @@ CONNECTS = re.compile(
     r"\bfetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon|[\"'](?:node:)?(?:https?|net|tls|dgram)[\"']"
 )
 UNPICKLES = re.compile(r"\bpickle\.loads?\(|\bUnpickler\(|\bcloudpickle\b|\bdill\b|\bjoblib\.load\(")
+LISTENING = """\
+import os, socket, sys
+
+def tell(words):
+    with open(os.environ["HEARD"], "a") as file:
+        file.write(f"{os.getpid()} {words}\\n")
+
+def hear(event, arguments):
+    if event.startswith("socket.get") and event.endswith(("addrinfo", "byname", "byaddr", "nameinfo")):
+        tell(f"asks for {arguments}")
+    elif event in ("socket.connect", "socket.sendto", "socket.sendmsg", "socket.bind"):
+        if arguments[0].family != socket.AF_UNIX:
+            tell(f"{event} {arguments}")
+
+tell("is there")
+sys.addaudithook(hear)
+"""
+"""Imported by each Python at its start: writes down what it would say to a network, libraries' words included."""
 
 
 def test_every_promise_names_tests_that_there_are() -> None:
@@ -50,6 +74,22 @@ def test_nothing_that_users_run_can_speak_with_a_network() -> None:
     assert addresses
     relative = re.compile(r"[\"'`][a-z]+[\"'`/?]")
     assert all(relative.match(address) for address in addresses), "they lead to where the page is from"
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(sys.platform == "win32", reason="pairs of sockets are connections there")
+def test_neither_the_daemon_nor_its_workers_nor_their_libraries_say_a_word_to_a_network(tmp_path: Path) -> None:
+    needed.library("transformers")
+    (tmp_path / "sitecustomize.py").write_text(LISTENING, encoding="utf-8")
+    heard = tmp_path / "heard"
+    paths = [str(tmp_path), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    environment = {**os.environ, "HEARD": str(heard), "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-m", "inductor_debug", "watch", "--once", str(ROOT / "examples" / "bert.py")]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "1 class checked" in ran.stdout, ran.stderr
+    told = heard.read_text(encoding="utf-8").splitlines()
+    assert len({line.partition(" ")[0] for line in told}) >= 3, "the command, the daemon and a worker"
+    assert [line for line in told if not line.endswith(" is there")] == []
 
 
 def test_pages_load_nothing_and_run_their_own_scripts_alone() -> None:

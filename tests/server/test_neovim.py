@@ -17,7 +17,7 @@ pytestmark = pytest.mark.torch
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 RECIPES = [("Neovim 0.11,", (0, 11)), ("Neovim 0.8 to 0.10,", (0, 8))]
-"""How each begins, and the first that it is for: 0.11 brought `vim.lsp.config`, and most distributions have older ones."""
+"""How each begins, and the first that it is for. 0.11 brought `vim.lsp.config`; most distributions have older ones."""
 MODEL = """\
 import torch
 from torch import nn
