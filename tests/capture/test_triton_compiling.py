@@ -28,6 +28,15 @@ from torch.nn import functional as F
 def normalised(x):
     return F.layer_norm(x, (512,)).softmax(-1)
 """
+SPILLED = """
+import torch
+
+# inductor-debug: inputs=(torch.randn(32, 64, 1024),)
+def spilled(xs):
+    parts = [x.exp() for x in xs.unbind(0)]
+    weights = sum(parts).softmax(-1)
+    return sum((weights - part).abs() for part in parts)
+"""
 SCRIPT = """
 import json, sys
 from inductor_debug.accelerators.profile import load_document
@@ -40,7 +49,7 @@ from dataclasses import replace
 
 path, told = sys.argv[1], {}
 text = open(path).read()
-for name in ("h100", "mi300x"):
+for name in sys.argv[2:]:
     events = []
     request = JobRequest(1, path, text, ".", [Stage.INDUCTOR], load_document(name), keep_graphs=True)
     session.analyze(request, events.append)
@@ -58,18 +67,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("compiled")
 
 
-@pytest.fixture(scope="module")
-def builds(folder: Path) -> dict[str, list[dict[str, Any]]]:
+def compiled(folder: Path, model: str, *accelerators: str) -> dict[str, list[dict[str, Any]]]:
     """What became of the model's kernels, by GPU; in a process of its own, which has Triton."""
-    (folder / "model.py").write_text(dedent(MODEL), encoding="utf-8")
+    (folder / "model.py").write_text(dedent(model), encoding="utf-8")
     path = os.pathsep.join([*filter(None, [needed.triton_folder()]), *filter(None, sys.path)])
     caches = {"TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "TRITON_CACHE_DIR": str(folder / "triton")}
     environment = {**os.environ, "PYTHONPATH": path, **caches}
-    command = [sys.executable, "-c", SCRIPT, str(folder / "model.py")]
+    command = [sys.executable, "-c", SCRIPT, str(folder / "model.py"), *accelerators]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, list[dict[str, Any]]] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+@pytest.fixture(scope="module")
+def builds(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    return compiled(folder, MODEL, "h100", "mi300x")
 
 
 def test_a_kernel_has_registers_occupancy_and_machine_code(
@@ -82,19 +95,27 @@ def test_a_kernel_has_registers_occupancy_and_machine_code(
     assert "LDG.E" in texts["SASS"]
     assert (build["accesses"][0]["store"], build["accesses"][0]["bits"]) == (False, 128)
     assert build["occupancy"]["most_warps"] == 64
-    assert build["registers"] == registers_of_cubin(folder / "triton")
+    assert (build["registers"], 0, 0) == usage_of_the_cubin(folder / "triton")
     assert build["spilled_bytes"] == 0
     assert "warps" in build["configuration"]
 
 
-def registers_of_cubin(cache: Path) -> int:
-    """What `cuobjdump` says of the one cubin that Triton has kept."""
+def usage_of_the_cubin(cache: Path) -> tuple[int, ...]:
+    """What `cuobjdump` says of the one cubin that Triton has kept: registers, bytes of the stack, bytes beside it."""
     [cubin] = cache.rglob("*.cubin")
     beside = needed.triton_folder()
     home = Path(beside) / "triton" if beside else Path(str(needed.library("triton").__file__)).parent
     program = home / "backends" / "nvidia" / "bin" / "cuobjdump"
     said = subprocess.run([program, "-res-usage", cubin], capture_output=True, text=True, check=True).stdout
-    return int(re.findall(r"REG:(\d+)", said)[0])
+    return tuple(int(re.findall(rf"\b{name}:(\d+)", said)[0]) for name in ("REG", "STACK", "LOCAL"))
+
+
+def test_what_does_not_fit_into_registers_is_as_much_as_cuobjdump_says(tmp_path: Path) -> None:
+    """A row of each of many arrays is held until the sum of all is known."""
+    [build] = compiled(tmp_path, SPILLED, "h100")["h100"]
+    registers, stack, local = usage_of_the_cubin(tmp_path / "triton")
+    assert stack + local > 0
+    assert (build["registers"], build["spilled_bytes"]) == (registers, stack + local)
 
 
 def test_amds_kernels_have_amds_machine_code(builds: dict[str, list[dict[str, Any]]]) -> None:
