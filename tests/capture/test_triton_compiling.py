@@ -163,3 +163,26 @@ def test_without_triton_it_says_what_to_install() -> None:
     build, _ = in_child(work)
     assert "pip install inductor-debug[gpu]" in build.problem
     assert (build.kernel, build.graph, build.texts) == ("kernel", "0.forward.post_grad", [])
+
+
+@pytest.mark.parametrize(
+    ("version", "age"),
+    [("3.1.0", " It is older than Triton 3.7"), ("4.0.0", " It is newer than Triton 3.7"), ("3.7.9", "")],
+)
+def test_a_triton_with_other_names_in_it_is_told_with_its_version(tmp_path: Path, version: str, age: str) -> None:
+    (tmp_path / "triton").mkdir()
+    (tmp_path / "triton" / "__init__.py").write_text(f"__version__ = {version!r}\n", encoding="utf-8")
+
+    def work() -> str:
+        from inductor_debug.capture.gpu_kernels.triton_compiling import compile_kernel
+
+        for name in [name for name in sys.modules if name.partition(".")[0] == "triton"]:
+            del sys.modules[name]
+        sys.path.insert(0, str(tmp_path))
+        gpu = absent_gpu_of(read_profile(load_document("h100")))
+        assert gpu is not None
+        return compile_kernel(KernelSource("kernel", "0.forward.post_grad", "import triton.language\n"), gpu).problem
+
+    problem, _ = in_child(work)
+    assert problem.startswith(f"Triton {version} cannot compile this for sm_90: ")
+    assert problem.partition(", with which")[0].endswith(age or ".")

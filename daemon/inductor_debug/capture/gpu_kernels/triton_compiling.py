@@ -17,6 +17,7 @@ import importlib
 import importlib.util
 import os
 import subprocess
+import sys
 import tempfile
 from dataclasses import replace
 from typing import Any
@@ -48,6 +49,7 @@ _IMPORTED = (
 )
 READY = "inductor_debug.capture.gpu_kernels.triton_ready"
 """What a process that was forked for a kernel is better forked with."""
+_READ_IN = (3, 7)
 _CUOBJDUMP_SECONDS = 60
 _SIMD_UNITS = 4
 _WAVES_PER_UNIT = 8
@@ -72,14 +74,14 @@ def compile_kernel(kernel: KernelSource, gpu: AbsentGpu) -> KernelBuild:
     build = KernelBuild(gpu.gpu.architecture, kernel.name, kernel.graph)
     if importlib.util.find_spec("triton") is None:
         return replace(build, problem=NOT_INSTALLED)
-    with gpu.lowering():
-        try:
+    try:
+        with gpu.lowering():
             tuner = _loaded(kernel)
             build = replace(build, **_configuration(tuner))
             binary = _compiled(tuner)
-        except Exception as error:
-            return replace(build, problem=f"Triton cannot compile this for {build.architecture}: {_first_line(error)}")
-    return _looked_at(build, binary, gpu.gpu)
+        return _looked_at(build, binary, gpu.gpu)
+    except Exception as error:
+        return replace(build, problem=_refused_by(build.architecture, error))
 
 
 def _loaded(kernel: KernelSource) -> Any:
@@ -185,6 +187,17 @@ def _told(program: str, *arguments: str) -> str:
     if done.returncode:
         raise _RefusedError(f"{program}, which comes with Triton, failed with status {done.returncode}.")
     return done.stdout
+
+
+def _refused_by(architecture: str, error: Exception) -> str:
+    """That Triton did not compile a kernel, and whether it is another Triton than the one that was read."""
+    version = str(getattr(sys.modules.get("triton"), "__version__", ""))
+    told = f"{f'Triton {version}'.strip()} cannot compile this for {architecture}: {_first_line(error).rstrip('.')}."
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
+    if numbers in ((), _READ_IN):
+        return told
+    age, read_in = "older" if numbers < _READ_IN else "newer", ".".join(map(str, _READ_IN))
+    return f"{told} It is {age} than Triton {read_in}, with which kernels were seen to compile."
 
 
 def _first_line(error: BaseException) -> str:
