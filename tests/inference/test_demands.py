@@ -52,6 +52,25 @@ WRITTEN = {
 }
 
 WRITTEN |= {
+    "(Settings(size_or_file=32, rate=0.2),)": """
+        class Settings:
+            def __init__(self, size_or_file, rate=0.1): self.size, self.rate = size_or_file, rate
+            @classmethod
+            def from_dict(cls, values):
+                settings = Settings(-1)
+                for key, value in values.items():
+                    settings.__dict__[key] = value
+                return settings
+        class Other(nn.Module):
+            def __init__(self, settings):
+                '''An example.
+                ```python
+                settings = Settings(size_or_file=32, rate=0.2)
+                ```
+                '''
+        class Model(nn.Module):
+            def __init__(self, settings: Settings): nn.Linear(settings.size, 2)
+    """,
     "(Settings(size=8, part=Part(3)),)": """
         class Part:
             def __init__(self, width): self.width = width
@@ -307,6 +326,10 @@ ASKED = {
         "9",
     ),
     "a share where a function drops it": ("nn.functional.dropout(torch.ones(2), given)", "0.1"),
+    "a parameter where it becomes the weight of a layer": (
+        "self.out = nn.Linear(2, 2); self.out.weight = given",
+        "torch.nn.Parameter(torch.zeros(1000, 64))",
+    ),
     "what makes a layer of any arguments": (
         "self.part = given(4, 2)",
         "torch.nn.Identity",

@@ -110,6 +110,18 @@ class CallSites:
         for reached in self._calls_of(name, 0):
             yield reached.args, reached.kwargs
 
+    def anywhere(self, name: str) -> Iterator[Call]:
+        """The calls of `name` in the file, in examples and elsewhere; last of all those that the class has itself.
+
+        A class that makes an empty instance of its own fills that afterwards.
+        """
+        others, own = self._sites_of(name)
+        self._left = _SECONDS
+        yield from ((item.args, item.kwargs) for site in others for item in self._reached(site, 0))
+        yield from self._elsewhere(name) if self._elsewhere is not None else ()
+        self._left = _SECONDS
+        yield from ((item.args, item.kwargs) for site in own for item in self._reached(site, 0))
+
     def computed(self, kind: Any) -> Iterator[Call]:
         """The calls of `kind` under other names: `cls(...)`, `MODELS[name](...)`, `block(...)`."""
         self._left = _SECONDS
@@ -189,10 +201,19 @@ class CallSites:
         return value is not UnknownError and not isinstance(value, SymbolicValue | nn.Module)
 
     def _calls_of(self, name: str, depth: int) -> Iterator[_Reached]:
+        for site in itertools.chain(*self._sites_of(name)):
+            yield from self._reached(site, depth)
+
+    def _sites_of(self, name: str) -> tuple[list[_Site], list[_Site]]:
+        """The calls of `name` elsewhere in the file, and those in methods of the class that need no instance."""
+        others: list[_Site] = []
+        own: list[_Site] = []
         for site in self._named.get(name, ()):
-            inside = any(item.name == name for item in site.around)
-            if not inside or (site.owner is not None and site.owner.name != name and _is_of_class(site.owner)):
-                yield from self._reached(site, depth)
+            if not any(item.name == name for item in site.around):
+                others.append(site)
+            elif site.owner is not None and site.owner.name != name and _is_of_class(site.owner):
+                own.append(site)
+        return others, own
 
     def _reached(self, site: _Site, depth: int) -> Iterator[_Reached]:
         """What one call is given, for each who calls the function around it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -282,7 +281,8 @@ class _Builder:
             return self._constant(kind("."))
         if issubclass(kind, nn.Module):
             return self._module(kind)
-        return self._built(SymbolicValue(kind), True)
+        args, kwargs = next(self.sites.anywhere(kind.__name__), ([], {}))
+        return self._built(SymbolicValue(kind, tuple(args), kwargs), True)
 
     def _several(self, said: annotated.Said, name: str, known: dict[str, Any]) -> ConstantSpec:
         """A list or a tuple of instances."""
@@ -342,8 +342,7 @@ class _Builder:
                 plain = BuiltSpec(f"{found.__name__}()", SymbolicValue(found), make=found)
                 return self._written(name, SymbolicValue(found, attributes=later)) if later else plain
             if own and signatures.known_parameters(found) is not None:
-                elsewhere = calls_in_project(self.files.root, self.files.path, found.__name__, vars(self.module))
-                args, kwargs = next(itertools.chain(self.sites.of(found.__name__), elsewhere), ([], {}))
+                args, kwargs = next(self.sites.anywhere(found.__name__), ([], {}))
                 return self._written(name, SymbolicValue(found, tuple(args), kwargs, later))
         is_module = demand.has_weights or not {"module", "callable"}.isdisjoint(demand.roles)
         asked = "configuration" in demand.roles and demand.fields and not is_module

@@ -31,16 +31,16 @@ class CallForm:
 class Demand:
     """What is done with one argument, or with a field of it.
 
-    `roles` are "sequence", "mapping" ("keyed" where only a dict will do), "configuration", "text", "integer", "number"
-    (of any kind), "module", "tensor", "factory" (it is called by the constructor), "callable" (by other methods),
-    "opened" (the constructor reads fields of it), "optional" (it is asked whether there is one), "repetitions" (how
-    often something is made), "index" (of a sequence), "share" (a number from 0 to 1), "array" (of NumPy), "tuple" (a
-    sequence that may be no list) and "needed" (it may not be None); `count` is the least length of a sequence, `texts`
-    what it is compared with, `numbers` and `lists` the same; "flag" is only asked whether it is true. `item` is what is
-    done with each item of a sequence, which is `unpacked` where it is one of a sequence itself. What is called takes
-    `arguments` beside its first, and its result is unpacked into so many `results`; `calls` are those whose arguments
-    can be counted, `gives` what is done with what a call gives. A number is divided by `divisor`, and meets the
-    `conditions`.
+    `roles` are "sequence", "mapping" ("keyed" where only a dict will do), "configuration", "text", "integer",
+    "number" (of any kind), "module", "tensor", "parameter" (a tensor that is one), "factory" (it is called by the
+    constructor), "callable" (by other methods), "opened" (the constructor reads fields of it), "optional" (it is
+    asked whether there is one), "repetitions" (how often something is made), "index" (of a sequence), "share" (a
+    number from 0 to 1), "array" (of NumPy), "tuple" (a sequence that may be no list) and "needed" (it may not be
+    None); `count` is the least length of a sequence, `texts` what it is compared with, `numbers` and `lists` the
+    same; "flag" is only asked whether it is true. `item` is what is done with each item of a sequence, which is
+    `unpacked` where it is one of a sequence itself. What is called takes `arguments` beside its first, and its result
+    is unpacked into so many `results`; `calls` are those whose arguments can be counted, `gives` what is done with
+    what a call gives. A number is divided by `divisor`, and meets the `conditions`.
     """
 
     roles: list[str] = field(default_factory=list)

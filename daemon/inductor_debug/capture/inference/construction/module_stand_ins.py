@@ -93,7 +93,10 @@ def tensor_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -
     if "tensor" not in demand.roles:
         rank = max(demand.fields["shape"].count if "shape" in demand.fields else 0, 2 - min(alternative, 1))
         sizes = [next((value for value in known.values() if type(value) is int and value > 1), integer("dim"))] * rank
-    return StandIn(f"torch.zeros({', '.join(map(str, sizes))})", lambda: torch.zeros(sizes))
+    text = f"torch.zeros({', '.join(map(str, sizes))})"
+    if "parameter" in demand.roles:
+        return StandIn(f"torch.nn.Parameter({text})", lambda: nn.Parameter(torch.zeros(sizes)))
+    return StandIn(text, lambda: torch.zeros(sizes))
 
 
 def _several(demand: Demand) -> StandIn | None:

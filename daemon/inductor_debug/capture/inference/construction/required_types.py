@@ -32,6 +32,13 @@ def roles_required_by(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
         yield from _required(node.test, holds=False)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_PATHS:
         yield from ((argument, "text") for argument in node.args if read.name_of(node.func.value) == "path")
+    elif isinstance(node, ast.Assign) and any(map(_is_weight_of_a_layer, node.targets)):
+        yield from ((node.value, role) for role in ("tensor", "parameter"))
+
+
+def _is_weight_of_a_layer(target: ast.expr) -> bool:
+    """Whether it is `self.decoder.weight`, which takes nothing but parameters."""
+    return isinstance(target, ast.Attribute) and target.attr == "weight" and isinstance(target.value, ast.Attribute)
 
 
 def needed_by(node: ast.AST) -> Iterator[ast.expr]:

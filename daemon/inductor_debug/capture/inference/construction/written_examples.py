@@ -22,12 +22,14 @@ _MOST_BLOCKS = 60
 
 
 def examples_in_docstrings(tree: ast.Module) -> Iterator[ast.Module]:
-    """The examples in the docstrings of a file, one for each docstring."""
+    """The examples in the docstrings of a file, behind prompts or fenced."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             document = ast.get_docstring(node) or ""
             if ">>>" in document:
                 yield from _parsed(_prompted(document))
+            for block in _blocks(document):
+                yield from _parsed(block)
 
 
 @lru_cache(maxsize=4)
@@ -37,13 +39,17 @@ def examples_in_readmes(path: str, root: str) -> tuple[ast.Module, ...]:
     folder = os.path.dirname(path)
     while True:
         text = next(filter(None, (text_of_file(os.path.join(folder, name)) for name in _READMES)), "")
-        fenced = [item.group(2) for item in _FENCED.finditer(text) if item.group(1).lower() in _PYTHON]
-        for block in fenced[:_MOST_BLOCKS]:
+        for block in _blocks(text)[:_MOST_BLOCKS]:
             found += _parsed(_prompted(block) if block.lstrip().startswith(">>>") else block)
         above = os.path.dirname(folder)
         if folder == root or above == folder or not folder.startswith(root):
             return tuple(found)
         folder = above
+
+
+def _blocks(text: str) -> list[str]:
+    """The fenced blocks of a text that may be Python."""
+    return [item.group(2) for item in _FENCED.finditer(text) if item.group(1).lower() in _PYTHON]
 
 
 def _prompted(text: str) -> str:
