@@ -178,6 +178,25 @@ CLASSES = {
                     return self.layer(x)
                 raise ValueError(mode)
     """,
+    "batch {x: f32[batch, 4]}": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+            def forward(self, batch):
+                batch.update({"size": batch["x"].size(0), "features": self.layer(batch["x"])})
+                batch["result"] = self.head(batch["features"])
+                return batch["result"].view(batch["size"], 2)
+    """,
+    "batch {y: f32[batch, 4]}": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(4, 4)
+            def forward(self, batch):
+                x = self.layer(batch["y"])
+                return x * batch["mask"] if "mask" in batch else x
+    """,
     "x f32[batch, 4], options {}": """
         class Model(nn.Module):
             def __init__(self):

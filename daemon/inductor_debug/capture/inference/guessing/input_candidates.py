@@ -324,7 +324,10 @@ class _Reader:
     def _containers(self, name: str, usage: Usage, text: str) -> list[Spec]:
         keys = [key for key in usage.parts if isinstance(key, str)]
         if keys:
-            return [MappingSpec(tuple((key, self._element(key, usage.parts[key])) for key in keys))]
+            every = tuple((key, self._element(key, usage.parts[key])) for key in keys)
+            needed = tuple(item for item in every if item[0] not in usage.asked_keys)
+            known: list[Spec] = [MappingSpec(needed or every), MappingSpec(every)]
+            return list(dict.fromkeys(known))
         if usage.spread:
             return [MappingSpec(())]
         if usage.mapped:

@@ -123,8 +123,11 @@ class ArgumentValues(ShapeChanges):
     def compare(self, node: ast.Compare) -> None:
         """`mode == "train"` tells a text, `x.dim() == 3` nothing certain."""
         left = self.value(node.left)
-        for comparator in node.comparators:
-            self.value(comparator)
+        for kind, comparator in zip(node.ops, node.comparators, strict=True):
+            within = self.value(comparator)
+            key = self.key(node.left) if isinstance(kind, ast.In | ast.NotIn) else None
+            if key is not None and within is not None and not within.steps:
+                within.usage.asked_keys.add(key)
             if left is not None and isinstance(comparator, ast.Constant):
                 left.usage.chooses([comparator.value])
 
@@ -299,6 +302,11 @@ class ArgumentValues(ShapeChanges):
                 return Tracked(tracked.usage.part(key)) if isinstance(key, str) else None
             tracked.usage.mapped |= not node.args
             return tracked if name == "values" else None
+        if name == "update" and not tracked.steps:
+            given = node.args[0].keys if node.args and isinstance(node.args[0], ast.Dict) else []
+            keys = [*(key for key in map(self.key, filter(None, given)) if key), *(item.arg for item in node.keywords)]
+            tracked.usage.own_keys.update(filter(None, keys))
+            return None
         tracked.usage.role("tensor")
         if name in ("view", "reshape", "unflatten"):
             for size in (self.value(item) for item in node.args):

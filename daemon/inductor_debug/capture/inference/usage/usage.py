@@ -44,15 +44,14 @@ IMAGE_RANK = 4
 class Usage:
     """What a function does with one argument, or with one element of it.
 
-    `specs` are what takes it accepts, `accepted` the ranks that each of those takes. `ranks` are exact, `minimum` is a
-    bound, `likely` are only probable. `parts` are
-    its elements by key or index (from the end where that is negative) where it is a container, `count` is the length
-    of a sequence. `roles` are "flag",
-    "text", "number", "callable" and "tensor" as the code shows them, `names` what the code calls its dimensions.
-    `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used. `weak` are specs
-    that broadcasting suggests. `mapped` says that it is gone through as a mapping, `spread` that it is given as
-    keywords, `**kwargs`. `fields` are the attributes of what
-    is no tensor, `kind` is the class that it is said to be.
+    `specs` are what takes it accepts, `accepted` the ranks that each of those takes. `ranks` are exact, `minimum` is
+    a bound, `likely` are only probable. `parts` are its elements by key or index (from the end where that is
+    negative) where it is a container, `count` is the length of a sequence. `roles` are "flag", "text", "number",
+    "callable" and "tensor" as the code shows them, `names` what the code calls its dimensions. `indexes` says that it
+    is used as an index, `cast` that its dtype is changed before it is used. `weak` are specs that broadcasting
+    suggests. `mapped` says that it is gone through as a mapping, `spread` that it is given as keywords, `**kwargs`.
+    `own_keys` are set by the function before it reads them, `asked_keys` it asks for before. `fields` are the
+    attributes of what is no tensor, `kind` is the class that it is said to be.
     """
 
     specs: list[TensorSpec] = field(default_factory=list)
@@ -71,6 +70,8 @@ class Usage:
     weak: list[TensorSpec] = field(default_factory=list)
     mapped: bool = False
     spread: bool = False
+    own_keys: set[str] = field(default_factory=set)
+    asked_keys: set[str] = field(default_factory=set)
     fields: dict[str, Usage] = field(default_factory=dict)
     kind: type | None = None
 
@@ -90,7 +91,9 @@ class Usage:
             self.texts += texts
 
     def part(self, key: str | int) -> Usage:
-        """The element at `key`, made if it is new."""
+        """The element at `key`, made if it is new; of no account where the function has set it itself."""
+        if key in self.own_keys and key not in self.parts:
+            return Usage()
         return self.parts.setdefault(key, Usage())
 
     def elements(self) -> list[Usage]:

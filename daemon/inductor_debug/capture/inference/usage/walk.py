@@ -131,6 +131,10 @@ class UsageWalk(ArgumentValues):
                     self.modules[target.id] = module
             elif isinstance(target, ast.Tuple | ast.List):
                 self.unpack(target.elts, expression, value)
+            elif isinstance(target, ast.Subscript) and (key := self.key(target.slice)) is not None:
+                owner = self.value(target.value)
+                if owner is not None and not owner.steps:
+                    owner.usage.own_keys.add(key)
 
     def unpack(self, targets: list[ast.expr], expression: ast.expr, value: Tracked | None) -> None:
         """`b, c, h, w = x.shape` tells a rank, `h, c = state` a tuple, `a, b = x, y` nothing new."""
