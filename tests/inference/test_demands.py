@@ -52,6 +52,21 @@ WRITTEN = {
 }
 
 WRITTEN |= {
+    "(__import__('easydict', fromlist=['_']).EasyDict({'width': 8, 'head': {'classes': 5}, 'depth': 3}),)": """
+        class EasyDict(dict):
+            __getattr__ = dict.__getitem__
+            def __setattr__(self, name, value): self[name] = value
+        EasyDict.__module__ = "easydict"
+        CONFIGS = {"small": EasyDict(width=8, head=EasyDict(classes=2))}
+        class Model(nn.Module):
+            def __init__(self, config):
+                for _ in range(config.depth): nn.Linear(config.width, config.head.classes)
+        def main():
+            config = CONFIGS["small"]
+            config.head.classes = 5
+            config.depth = 3
+            Model(config)
+    """,
     "(Settings(size_or_file=32, rate=0.2),)": """
         class Settings:
             def __init__(self, size_or_file, rate=0.1): self.size, self.rate = size_or_file, rate

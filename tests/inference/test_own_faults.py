@@ -501,6 +501,29 @@ BLAMELESS = {
             def forward(self, x):
                 return self.conv(x)
     """,
+    "a part of the batch that values of ours leave empty": """
+        class Pooling(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 4)
+            def forward(self, states, ranges):
+                '''Pools within each range.
+
+                - states: Tensor of shape (layers, batch, 4)
+                - ranges: A tensor of shape (number, 2)
+                '''
+                found = []
+                for _, (start, end) in enumerate(ranges):
+                    start, end = start.item(), end.item()
+                    count = end - start
+                    part = self.fc(states.view(-1, 4)[start:end])
+                    repeated = part.repeat(count, 1)
+                    kept = part.new_zeros((count * 2 + 1, 4))
+                    places = torch.arange(0, 2 * count, 2).type_as(ranges).view(-1, 1).expand_as(part)
+                    kept = kept.scatter_add(0, places, part)[1:]
+                    found.append(kept.view(count, -1))
+                return torch.cat(found)
+    """,
     "two inputs of which neither is required": """
         class Both(nn.Module):
             def __init__(self):

@@ -115,7 +115,7 @@ class SizeHistory:
             text = name
             if len(went) > len(came):
                 text = f"{name} {'·'.join(map(str, went))}"
-            elif len(went) == len(came) == 1 and went[0] % came[0] == 0:
+            elif len(went) == len(came) == 1 and came[0] and went[0] % came[0] == 0:
                 text = f"{name} of {went[0]}"
             steps.append(TraceStep(name, text, came, place))
         return steps[:MOST_STEPS]

@@ -164,6 +164,9 @@ def refused_call(trials: Trials, guess: Guess) -> RefusedCall | None:
         refused = RefusedCall("", type(outcome.error).__name__, None, is_doubtful=doubtful)
     else:
         return None
+    if any(0 in shape for shape in refused.shapes):
+        # No input is empty: values of ours chose nothing, such as a range from 0 to 0, and others may choose more.
+        refused.conflict, refused.is_doubtful = None, True
     refused.is_doubtful |= refused.conflict is None and not is_plain(guess)
     return refused
 

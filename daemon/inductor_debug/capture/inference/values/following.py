@@ -15,6 +15,7 @@ from typing import Any
 
 from inductor_debug.capture.inference.values.command_line_options import default_of, takes_options
 from inductor_debug.capture.inference.values.function_syntax import Function, function_tree
+from inductor_debug.capture.inference.values.library_tables import is_table, set_in
 from inductor_debug.capture.inference.values.plain_calls import PlainCalls
 from inductor_debug.capture.inference.values.plain_values import Names, ValueBudget, bind
 from inductor_debug.capture.inference.values.pure_calls import CHANGING, truth
@@ -22,6 +23,7 @@ from inductor_debug.capture.inference.values.symbolic_values import (
     LaterInstance,
     SymbolicValue,
     UnknownError,
+    fresh,
     is_known,
 )
 from inductor_debug.capture.runtime import foreign
@@ -280,9 +282,13 @@ class Follower(PlainCalls):
                 owner.attributes[target.attr] = value
             elif isinstance(owner, SimpleNamespace):
                 vars(owner)[target.attr] = value  # also `options.__dict__`, which cannot be set
+            elif is_table(owner) and is_known(value) and not isinstance(value, SymbolicValue):
+                set_in(owner, target.attr, fresh(value))
         elif isinstance(target, ast.Subscript):
             owner, index = self.or_unknown(target.value, names), self.or_unknown(target.slice, names)
-            if type(owner) in (dict, list) and isinstance(index, str | int):
+            if is_table(owner) and is_known(value) and not isinstance(value, SymbolicValue):
+                set_in(owner, index, fresh(value))
+            elif type(owner) in (dict, list) and isinstance(index, str | int):
                 try:
                     owner[index] = value
                 except IndexError:

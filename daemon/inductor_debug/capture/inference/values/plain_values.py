@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from inductor_debug.capture.inference.values.later_modules import LaterModule
+from inductor_debug.capture.inference.values.library_tables import is_table
 from inductor_debug.capture.inference.values.pure_calls import (
     OF_ARRAYS,
     OPERATORS,
@@ -243,6 +244,8 @@ class PlainValues:
             raise UnknownError
         if type(owner) is dict:
             raise UnknownError
+        if is_table(owner):  # a copy of the file's by now, in which more is set
+            return guarded(lambda: getattr(owner, name))
         return _checked(own_copy(guarded(lambda: getattr(owner, name))))
 
     def looked_at(self, value: SymbolicValue) -> Any:

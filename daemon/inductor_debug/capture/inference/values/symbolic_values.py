@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from inductor_debug.capture.inference.values.library_tables import copied, is_table, text_of_table
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.loading import is_installed
 
@@ -125,7 +126,7 @@ def fresh(value: Any) -> Any:
     if type(value) in (SimpleNamespace, Options, ConfigurationTable):
         kind = ConfigurationTable if type(value) is ConfigurationTable else SimpleNamespace
         return kind(**{key: fresh(item) for key, item in vars(value).items()})
-    return value
+    return copied(value) if is_table(value) else value
 
 
 def made(value: SymbolicValue, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -176,7 +177,7 @@ def own_copy(value: Any) -> Any:
         return {key: own_copy(item) for key, item in value.items()}
     if type(value) is SimpleNamespace:
         return SimpleNamespace(**{key: own_copy(item) for key, item in vars(value).items()})
-    return value
+    return copied(value) if is_table(value) else value
 
 
 def text_of(value: Any, names: Mapping[str, Any], around: tuple[int, ...] = ()) -> str:
@@ -216,6 +217,8 @@ def text_of(value: Any, names: Mapping[str, Any], around: tuple[int, ...] = ()) 
         named = next((name for name, item in names.items() if item is value), None)
         if named is not None:
             return named
+    if is_table(value):
+        return text_of_table(value, text)
     return foreign.representation(value)
 
 
