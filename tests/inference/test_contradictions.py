@@ -105,6 +105,18 @@ class Lasting(nn.Module):
         return torch.cat((x, torch.fft.irfft(torch.fft.rfft(x, dim=1), n=getattr(self, self.name), dim=1)), -1)
 
 
+class OneEach(nn.Module):
+    """Has a layer for each column."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(1, 1) for _ in range(48))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        """Each column by its own layer."""
+        return torch.cat([layer(x[:, at]) for at, layer in enumerate(self.layers)], 1).view(x.shape)
+
+
 class Positioned(nn.Module):
     """Adds the positions of another dimension: one row stands for all, as many as columns fit by chance."""
 
@@ -122,6 +134,7 @@ class Positioned(nn.Module):
         (Lasting("factor"), {"image_size": 48}, ("B", 48, 40), []),
         (Lasting("factor"), {"depth": 48}, ("B", 48, 40), ["fixed-size"]),
         (Positioned(), {}, ("B", 3, 48), []),
+        (OneEach(), {}, ("B", 48, 1), []),
     ],
 )
 def test_what_the_model_calls_a_length_is_declared_and_one_row_stands_for_any(

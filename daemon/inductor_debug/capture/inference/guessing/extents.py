@@ -50,6 +50,8 @@ def says_image_size(owner: nn.Module) -> bool:
 def declared_by(subject: Any, given: Mapping[str, int]) -> frozenset[int]:
     """The numbers that a model has as sizes of its input: of images, lengths, and what is called so (`in_channels`).
 
+    Where it has a layer for each, they are as many as these are.
+
     Args:
         subject: the model; a function declares nothing.
         given: what its constructor was given, which it need not have kept.
@@ -61,7 +63,9 @@ def declared_by(subject: Any, given: Mapping[str, int]) -> frozenset[int]:
     of_input = (value for name, value in own if _OF_INPUT.match(name))
     built = ((name, value) for name, value in {**defaults, **given}.items() if type(value) is int)
     of_built = (value for name, value in built if _OF_INPUT.match(name) or argument_names.is_extent(name))
-    return frozenset((*of_input, *of_built, *(number for _, number in _numbers(subject))))
+    several = (part for part in foreign.parts_of(subject) if isinstance(part, nn.ModuleList | nn.ParameterList))
+    counted = (len(part) for part in itertools.islice(several, _MOST_PARTS))
+    return frozenset((*of_input, *of_built, *counted, *(number for _, number in _numbers(subject))))
 
 
 def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:
