@@ -217,7 +217,14 @@ def tensor(*shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("query", "mask", "capability", "expected"),
     [
-        (tensor(2, 4, 64, 64), None, (9, 0), AttentionKernel.FLASH),
+        (tensor(2, 4, 64, 64), None, (8, 9), AttentionKernel.FLASH),
+        (tensor(2, 4, 64, 64), None, (12, 0), AttentionKernel.FLASH),
+        (tensor(2, 4, 64, 64), None, (9, 0), AttentionKernel.CUDNN),
+        (tensor(2, 4, 64, 64), tensor(64, 64, dtype=torch.bool), (10, 0), AttentionKernel.CUDNN),
+        (tensor(2, 4, 1, 64), None, (9, 0), AttentionKernel.FLASH),
+        (tensor(2, 4, 64, 256), None, (9, 0), AttentionKernel.FLASH),
+        (tensor(2, 4, 64, 20), None, (9, 0), AttentionKernel.FLASH),
+        (tensor(2, 4, 64, 64), None, (9, 4), AttentionKernel.FLASH),
         (tensor(2, 4, 64, 64), None, (7, 5), AttentionKernel.WRITTEN_OUT),
         (tensor(2, 4, 64, 64, dtype=torch.float16), None, (7, 5), AttentionKernel.EFFICIENT),
         (tensor(2, 4, 64, 64), tensor(64, 64), (8, 0), AttentionKernel.EFFICIENT),
@@ -233,6 +240,25 @@ def test_which_kernel_computes_attention(
 ) -> None:
     chosen = attention_kernel(query, query, query, mask, causal=False, grouped=False, capability=capability)
     assert chosen is expected
+
+
+@pytest.mark.parametrize(("dropout", "expected"), [(0.1, AttentionKernel.FLASH), (0.125, AttentionKernel.CUDNN)])
+def test_cudnn_drops_sixteenths(dropout: float, expected: AttentionKernel) -> None:
+    query = tensor(2, 4, 64, 64)
+    said = {"causal": True, "grouped": False, "capability": (9, 0), "dropout": dropout}
+    assert attention_kernel(query, query, query, None, **said) is expected  # type: ignore[arg-type]
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.FLASH_ATTENTION):
+        assert attention_kernel(query, query, query, None, **said) is AttentionKernel.FLASH  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mask", ["None", "torch.ones(64, 64, dtype=torch.bool, device=q.device).tril()"])
+def test_on_hopper_attention_is_cudnns_forward_and_backward(tmp_path: Path, mask: str) -> None:
+    sound = BLOCK.replace("(q, k, v, is_causal=True, dropout_p=0.1)", f"(q, k, v, {mask})")
+    _, document = kernels_of(tmp_path, sound)
+    for direction in ("forward", "backward"):
+        attention = named(document, "_scaled_dot_product_cudnn_attention", direction)
+        assert attention.language == "extern"
+        assert "bfloat16[2, 4, 64, 16] strided" in attention.source
 
 
 def test_constants_and_conditions_are_the_gpus_too(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 The CPU has one fused kernel, of its own, and writes attention out where that does not fit (dropout, masks that are
 trained). A GPU has others, and which one runs decides what the kernels around it are. The rules are those of torch's
-`sdp_utils` (2.11 to 2.13), in its order of preference: flash attention, memory-efficient attention, products and
-softmax. cuDNN's attention, which recent builds prefer on Hopper and Blackwell, is never chosen: whether it runs
-depends on the cuDNN at hand.
+`sdp_utils` (2.11 to 2.13), in its order of preference: on Hopper and Blackwell cuDNN's attention, then flash attention,
+memory-efficient attention, products and softmax. That cuDNN comes first is so with the cuDNN of torch's builds for
+CUDA 13; those for CUDA 12 bring an older one, and begin with flash attention.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ from torch.nn import Parameter, functional
 _HALF = (torch.float16, torch.bfloat16)
 _FLASH_SINCE, _BFLOAT16_SINCE, _TF32_SINCE = (8, 0), (8, 0), (8, 0)
 _MOST_FLASH_HEAD, _FLASH_HEAD_MULTIPLE = 256, 8
+_CUDNN_FIRST = ((9, 0), (10, 0), (10, 3))
+_MOST_CUDNN_HEAD, _CUDNN_HEAD_MULTIPLE, _OTHER_CUDNN_HEADS = 128, 8, (192, 128)
+_CUDNN_DROPOUT_STEPS = 16
 _EFFICIENT_MASK_MULTIPLE = 16
 
 
 class AttentionKernel(Enum):
     """Who computes attention on a GPU."""
 
+    CUDNN = "cuDNN"
     FLASH = "flash"
     EFFICIENT = "efficient"
     WRITTEN_OUT = "written out"
@@ -43,6 +47,7 @@ def attention_kernel(
     causal: bool,
     grouped: bool,
     capability: tuple[int, int],
+    dropout: float = 0.0,
 ) -> AttentionKernel:
     """Which kernel computes it on a GPU of NVIDIA's with this compute capability.
 
@@ -54,12 +59,15 @@ def attention_kernel(
         causal: no element sees a later one.
         grouped: several heads of the query may share a head of key and value.
         capability: (9, 0) of an H100.
+        dropout: the share of the scores that is dropped.
     """
     same = query.dtype == key.dtype == value.dtype
     shapes = query.dim() == key.dim() == value.dim() == 4
     alike = shapes and query.size(0) == key.size(0) == value.size(0) and key.size(1) == value.size(1)
     if not same or not alike or not all(each.stride(-1) == 1 for each in (query, key, value)):
         return AttentionKernel.WRITTEN_OUT
+    if capability in _CUDNN_FIRST and _cudnn_takes(query, key, value, dropout):
+        return AttentionKernel.CUDNN
     head = query.size(-1)
     square = not causal or query.size(-2) == key.size(-2)
     flash = (
@@ -84,6 +92,25 @@ def attention_kernel(
     return AttentionKernel.EFFICIENT if efficient else AttentionKernel.WRITTEN_OUT
 
 
+def _cudnn_takes(query: Tensor, key: Tensor, value: Tensor, dropout: float) -> bool:
+    """Whether cuDNN's attention may be used, and takes heads, lengths and dropout like these, whatever the mask is."""
+    head, wide = query.size(-1), value.size(-1)
+    small = head <= _MOST_CUDNN_HEAD and wide <= _MOST_CUDNN_HEAD
+    steps = dropout * _CUDNN_DROPOUT_STEPS
+    switches: Any = torch.backends.cuda
+    return (
+        switches.cudnn_sdp_enabled()
+        and (not torch.are_deterministic_algorithms_enabled() or torch.is_deterministic_algorithms_warn_only_enabled())
+        and query.dtype in _HALF
+        and head == key.size(-1)
+        and (small or (head, wide) == _OTHER_CUDNN_HEADS)
+        and head % _CUDNN_HEAD_MULTIPLE == wide % _CUDNN_HEAD_MULTIPLE == 0
+        and key.size(-2) != 1
+        and steps == int(steps)
+        and (not dropout or query.size(-2) != 1)
+    )
+
+
 @contextmanager
 def attention_of(capability: tuple[int, int]) -> Iterator[None]:
     """What is traced or run on fake tensors meanwhile has the attention of a GPU with this compute capability."""
@@ -105,8 +132,10 @@ def attention_of(capability: tuple[int, int]) -> Iterator[None]:
     ) -> Tensor:
         grouped = enable_gqa
         kernel = attention_kernel(
-            query, key, value, attn_mask, causal=is_causal, grouped=grouped, capability=capability
+            query, key, value, attn_mask, causal=is_causal, grouped=grouped, capability=capability, dropout=dropout_p
         )
+        if kernel is AttentionKernel.CUDNN:
+            return _cudnn(query, key, value, attn_mask, dropout_p, is_causal, scale)
         if kernel is AttentionKernel.FLASH:
             return _flash(query, key, value, dropout_p, is_causal, scale)
         if kernel is AttentionKernel.EFFICIENT:
@@ -177,6 +206,27 @@ def _fits(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> boo
     return mask.dtype in (torch.bool, query.dtype) and all(size in (1, wanted) for size, wanted in last)
 
 
+def _is_trained(query: Tensor, key: Tensor, value: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(each.requires_grad for each in (query, key, value))
+
+
+def _cudnn(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    dropout: float,
+    causal: bool,
+    scale: float | None,
+) -> Tensor:
+    """Attention of cuDNN's, which spreads a mask over batch and heads by itself."""
+    bias = None if mask is None else _added(mask, query)
+    operator = torch.ops.aten._scaled_dot_product_cudnn_attention.default
+    trained = _is_trained(query, key, value)
+    result: Tensor = operator(query, key, value, bias, trained, dropout, causal, False, scale=scale)[0]
+    return result
+
+
 def _flash(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal: bool, scale: float | None) -> Tensor:
     """Heads are padded to a multiple of eight elements, and what is too much of the result is cut off."""
     size = query.size(-1)
@@ -199,16 +249,20 @@ def _efficient(
     scale: float | None,
 ) -> Tensor:
     """Memory-efficient attention, whose mask is a bias with rows at aligned addresses."""
-    trained = torch.is_grad_enabled() and any(each.requires_grad for each in (query, key, value))
+    trained = _is_trained(query, key, value)
     bias = None if mask is None else _bias(mask, query, key)
     operator = torch.ops.aten._scaled_dot_product_efficient_attention.default
     result: Tensor = operator(query, key, value, bias, trained, dropout, causal, scale=scale)[0]
     return result
 
 
+def _added(mask: Tensor, query: Tensor) -> Tensor:
+    """What is added to the scores: minus infinity where a mask says that something does not count."""
+    return torch.where(mask, 0.0, -math.inf).to(query.dtype) if mask.dtype is torch.bool else mask
+
+
 def _bias(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
-    if mask.dtype is torch.bool:
-        mask = torch.where(mask, 0.0, -math.inf).to(query.dtype)
+    mask = _added(mask, query)
     last = mask.size(-1)
     if last % _EFFICIENT_MASK_MULTIPLE:
         missing = _EFFICIENT_MASK_MULTIPLE - last % _EFFICIENT_MASK_MULTIPLE

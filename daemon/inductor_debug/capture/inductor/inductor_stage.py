@@ -63,7 +63,8 @@ from inductor_debug.rules.recording.ops import Recording
 _EMPTY_NOTE = "Graph {} computes nothing, so there is no kernel."
 _GPU_NOTE = (
     "The kernels are those for {}, generated without it: what Inductor would decide by measuring there (templates for "
-    "products, padding of their sizes) is left as it is without measuring, and attention is never cuDNN's."
+    "products, padding of their sizes) is left as it is without measuring, and attention is cuDNN's where it is in "
+    "torch's builds for CUDA 13."
 )
 _NEEDS_TRITON = (
     "Graph {} has operations (such as flex_attention) for which Inductor asks Triton itself, "

@@ -197,6 +197,7 @@ _FAMILIES: Mapping[str, _Family] = MappingProxyType(
         "aten.unsqueeze": _unsqueezed,
         "aten.cat": _joined,
         "aten.embedding": _embedded,
+        "aten._scaled_dot_product_cudnn_attention": _attended,
         "aten._scaled_dot_product_flash_attention": _attended,
         "aten._scaled_dot_product_flash_attention_for_cpu": _attended,
         "aten._scaled_dot_product_efficient_attention": _attended,
