@@ -112,3 +112,31 @@ def test_attention_is_what_the_card_runs_and_not_what_the_processor_would(
     told = capsys.readouterr().out
     assert "aten._scaled_dot_product_efficient_attention_backward.default" in told
     assert "softmax" not in told
+
+
+FLASH = """\
+import torch
+from torch.nn import functional as F
+
+
+# inductor-debug: inputs=tuple(torch.randn(4, 16, 1024, 64, dtype=torch.bfloat16, requires_grad=True) for _ in range(3))
+def attending(query, key, value):
+    return F.scaled_dot_product_attention(query, key, value)
+"""
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "name", "rate"), [("rtx-4090", "flash", 165.2e12), ("h100", "cudnn", 989.4e12)]
+)
+def test_attentions_backward_pass_computes_at_the_rate_of_its_dtype(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str], accelerator: str, name: str, rate: float
+) -> None:
+    """Beside queries, keys and values it is given the state of the random numbers, which nobody multiplies."""
+    write("flash.py", FLASH)
+    words = ["analyze", "flash.py", "--type", "cost", "--accelerator", accelerator, "--format", "csv", "-q"]
+    assert main(words) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    [backward] = [row for row in rows if f"_scaled_dot_product_{name}_attention_backward.default" in str(row)]
+    operations = 5 * 2 * 4 * 16 * 1024 * 1024 * 64
+    assert int(backward["operations"]) == operations
+    assert float(backward["seconds"]) == pytest.approx(operations / rate, rel=0.01)

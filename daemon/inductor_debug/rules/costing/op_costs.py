@@ -26,8 +26,8 @@ _OVERWRITES = frozenset(
     {"copy_", "zero_", "fill_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_", "trunc_normal_"}
 )
 """Operators that write all of their first operand and read none of it."""
-_NO_FACTORS = frozenset({"bool", "int32", "int64"})
-"""Dtypes of operands of products that are not multiplied."""
+_NO_FACTORS = frozenset({"bool", "int32", "int64", "uint64"})
+"""Dtypes of operands of products that are not multiplied: masks, positions, states of random numbers."""
 _MAKES_NOTHING = frozenset(
     {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_"}
 )
