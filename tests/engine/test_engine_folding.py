@@ -38,3 +38,10 @@ def test_what_an_interpreter_lacks_is_told_once_whatever_file_misses_it() -> Non
     (one,) = folded(lacking)
     assert (one.path, one.message) == ("/a.py", "No conv3d. The same at 2 more places.")
     assert [place.path for place in one.related] == ["/b.py", "/c.py"]
+
+
+def test_a_library_that_is_missed_where_it_is_imported_and_where_it_is_used_is_one_cause() -> None:
+    imported = dataclasses.replace(found(1, cause="einops"), rule="import-error", message="There is no einops.")
+    used = dataclasses.replace(found(9, cause="einops"), rule="environment", message="`einops.rearrange` is not there.")
+    (one,) = folded([imported, used])
+    assert (one.rule, one.message) == ("import-error", "There is no einops. The same at 1 more place in this file.")

@@ -255,7 +255,8 @@ def _told_as(finding: Finding, place: Hashable) -> Hashable:
     """
     lacking = finding.rule in _LACKING and finding.cause != ""
     message = None if finding.rule in _AT_ONE_PLACE else finding.message
-    return finding.rule, finding.severity, finding.cause, message, None if lacking else place
+    rule = None if lacking else finding.rule  # it is missed where it is imported and where it is used
+    return rule, finding.severity, finding.cause, message, None if lacking else place
 
 
 class Renderer(Protocol):

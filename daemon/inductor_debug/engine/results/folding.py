@@ -23,9 +23,9 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
     """
     groups: dict[object, list[Finding]] = {}
     for index, finding in enumerate(findings):
-        file = "" if finding.rule in _OF_THE_INTERPRETER else finding.path
-        key = (finding.rule, file, finding.cause) if finding.cause else index
-        groups.setdefault(key, []).append(finding)
+        # A library that is not there is missed where it is imported and where it is used.
+        place = ("", "") if finding.rule in _OF_THE_INTERPRETER else (finding.rule, finding.path)
+        groups.setdefault((*place, finding.cause) if finding.cause else index, []).append(finding)
     return [_one(group) for group in groups.values()]
 
 
