@@ -213,7 +213,8 @@ SETTINGS = (
         SettingKind.NUMBER,
         "Seconds that one stage of a class may work, and what comes before the first; all of a file may take ten times "
         "as many. Waiting for a core that others have does not count (Linux). A class in which they run out is left "
-        "out, and the rest of its file is looked at without it.",
+        "out, and the rest of its file is looked at without it; where the symbols of free sizes may be what takes so "
+        "long, it has half as many, and is run once more with numbers first.",
         "Not set: what `pyproject.toml` says, otherwise 120.",
         scope=_RESOURCE,
         project=True,
