@@ -105,6 +105,31 @@ class Lasting(nn.Module):
         return torch.cat((x, torch.fft.irfft(torch.fft.rfft(x, dim=1), n=getattr(self, self.name), dim=1)), -1)
 
 
+class JoinedChannels(nn.Module):
+    """Joins what is known of places with the places, and takes as many channels as both have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mix = nn.Conv1d(5, 8, 1)
+
+    def forward(self, places: torch.Tensor, known: torch.Tensor) -> Any:
+        """Each place as a column."""
+        x = torch.cat((known, places), -1).permute(2, 0, 1)
+        return self.mix(x.reshape(x.shape[0], -1).unsqueeze(0)) * places[..., :2].sum()
+
+
+def test_two_inputs_that_are_joined_need_not_be_as_wide_as_each_other() -> None:
+    """Both were called `D` by us: twice a number is never five."""
+    trials = Trials(JoinedChannels)
+    dims = ("B", "T", "D")
+    arguments = (SpecArgument("places", TensorSpec(dims)), SpecArgument("known", TensorSpec(dims)))
+    refused = trials.run(Guess(arguments, (("B", 2), ("T", 16), ("D", 32))))
+    assert refused.error is not None
+    judgement = judged(trials, plan_for(trials.subject, (), {}), refused)
+    assert judgement.blamed is None
+    assert judgement.runs is not None
+
+
 class OneEach(nn.Module):
     """Has a layer for each column."""
 

@@ -37,6 +37,8 @@ from inductor_debug.capture.inference.specs.specs import (
 
 _FACTORS = (2, 3, 5)
 _MOST_SHIFTED = 4
+_MOST_SHARES = 8
+"""Ways to share out a size among two tensors."""
 _IMAGE = 4
 _USUAL_SIDES = {_IMAGE: 256, 5: 64}
 """The least of a side of an image and of a volume, by their rank."""
@@ -67,6 +69,7 @@ def of_sizes(guess: Guess, wanted: Iterable[int | str] = ()) -> Iterator[Guess]:
     yield from meeting(guess, numbers)
     yield from _with_usual_sides(guess)
     yield from by_difference(guess, numbers)
+    yield from joined_otherwise(guess, numbers)
     yield from _other_sizes(guess)
     yield from _of_items(guess, numbers)
 
@@ -193,18 +196,34 @@ def by_difference(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
 
 def shared_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
     """The call with a sum of two sizes shared out otherwise, one of them as wanted: joined tensors were split by us."""
+    for (name, spec, position, size), (other, beside, where, rest) in itertools.permutations(_places(guess), 2):
+        for new in wanted:
+            if name != other and new != size and rest + size > new > 0:
+                changed = resized_alone(guess, name, spec, position, new)
+                yield resized_alone(changed, other, beside, where, rest + size - new)
+
+
+def joined_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
+    """The call with two sizes that may be joined to one that is refused, so that they make one that is wanted.
+
+    That both are called alike is our doing: what joins them takes each as it is.
+    """
+    for (name, spec, position, size), (other, beside, where, rest) in itertools.combinations(_places(guess), 2):
+        for total in wanted if name != other and size + rest in wanted else ():
+            for new in range(1, min(total, _MOST_SHARES + 1)) if total != size + rest else ():
+                changed = resized_alone(guess, name, spec, position, new)
+                yield resized_alone(changed, other, beside, where, total - new)
+
+
+def _places(guess: Guess) -> list[tuple[str, TensorSpec, int, int]]:
+    """Each dimension of each tensor but the first, which counts examples: whose, where, and its size."""
     sizes = guess.size_of()
-    places = [
+    return [
         (name, spec, position, dim if isinstance(dim, int) else sizes[dim])
         for name, spec in dict.fromkeys(guess.tensors())
         for position, dim in enumerate(spec.dims)
         if position
     ]
-    for (name, spec, position, size), (other, beside, where, rest) in itertools.permutations(places, 2):
-        for new in wanted:
-            if name != other and new != size and rest + size > new > 0:
-                changed = resized_alone(guess, name, spec, position, new)
-                yield resized_alone(changed, other, beside, where, rest + size - new)
 
 
 def of_kinds(guess: Guess, plan: CallPlan) -> Iterator[Guess]:
