@@ -90,8 +90,9 @@ class TargetProgress:
     @property
     def symbols_may_slow(self) -> bool:
         """Whether a stage that takes long may be quick with numbers for symbols, as the one before was with these."""
-        quick = self.told is not None and self.told.report.seconds < _QUICK
-        return quick and self.target is not None and has_free_sizes(self.target)
+        if self.told is None or self.target is None or self.sizing is not None:  # whose sizes somebody set stay symbols
+            return False
+        return self.told.report.seconds < _QUICK and has_free_sizes(self.target)
 
     @property
     def is_let_go(self) -> bool:

@@ -41,7 +41,7 @@ from inductor_debug_schema import (
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
 from inductor_debug.engine.results.cache import ResultCache, key_of
-from inductor_debug.engine.results.endings import conclude, gives_up
+from inductor_debug.engine.results.endings import conclude, gives_up, wants_numbers
 from inductor_debug.engine.results.kept_hints import Hints
 from inductor_debug.engine.results.kept_runs import NOT_ASKED, KeptRuns, Versions
 from inductor_debug.engine.results.merge import CarriedFindings, Ending, Results
@@ -190,6 +190,8 @@ class Runner:
                 while True:
                     request = self._request(work, results)
                     end = await station.pool.run(request, receive, timeout=work.settings.timeout)
+                    if wants_numbers(results, end):
+                        continue
                     if work.order is not None or not gives_up(results, end, work.settings):
                         break
         finally:

@@ -164,7 +164,7 @@ class Ways:
                             continue
                         if is_limitation(error.__cause__):
                             raise  # another rung may build it
-                        if _is_further(error.__cause__, cause):
+                        if _came_further(error.__cause__, cause):
                             further = other, error.__cause__
                             break
                 if further is None:
@@ -206,7 +206,7 @@ def in_evaluation(way: Way) -> Way:
     return replace(way, build=build)
 
 
-def _is_further(error: Exception, before: Exception) -> bool:
+def _came_further(error: Exception, before: Exception) -> bool:
     """Whether a constructor came further than before: to a later line, or to something else in the same one."""
     line, earlier = last_frame(error)[1], last_frame(before)[1]
     return line > earlier or (line == earlier and describe(error) != describe(before))

@@ -50,17 +50,29 @@ def conclude(results: Results, end: JobEnd, settings: Settings, *, ordered: bool
     results.fail(ending, broken=True)
 
 
+def wants_numbers(results: Results, end: JobEnd) -> bool:
+    """Whether symbols may have been what took too long, so that their target is run once more with numbers.
+
+    Where it is, `results` say so from then on.
+    """
+    if end.outcome is not JobOutcome.TIMEOUT or end.of_all or results.running is None or not results.may_be_slowed:
+        return False
+    target, _ = results.running
+    if target in results.fixed:
+        return False
+    results.fixed.append(target)
+    results.running = None
+    return True
+
+
 def gives_up(results: Results, end: JobEnd, settings: Settings) -> bool:
     """Whether the rest of a file is worth another process, without the target in which this one ended.
 
-    Where it is, that target is given up in `results`; or it is run once more, with numbers where symbols took too long.
+    Where it is, that target is given up in `results`.
     """
     if end.outcome not in (*_LIMITS, JobOutcome.CRASHED) or end.of_all or results.running is None:
         return False
     target, _ = results.running
-    if end.outcome is JobOutcome.TIMEOUT and results.may_be_slowed and target not in results.fixed:
-        results.fixed.append(target)
-        return True
     # The parts of a class that nobody declared are looked at by themselves where the whole cannot be.
     rest = target not in results.declared or any(results.lacks(name) for name in results.lines if name != target)
     if not rest or len(results.given_up) == _MOST_GIVEN_UP:

@@ -40,7 +40,7 @@ def examples_in_readmes(path: str, root: str) -> tuple[ast.Module, ...]:
     while True:
         text = next(filter(None, (text_of_file(os.path.join(folder, name)) for name in _READMES)), "")
         for block in _blocks(text)[:_MOST_BLOCKS]:
-            found += _parsed(_prompted(block) if block.lstrip().startswith(">>>") else block)
+            found += _parsed(block)
         above = os.path.dirname(folder)
         if folder == root or above == folder or not folder.startswith(root):
             return tuple(found)
@@ -48,8 +48,9 @@ def examples_in_readmes(path: str, root: str) -> tuple[ast.Module, ...]:
 
 
 def _blocks(text: str) -> list[str]:
-    """The fenced blocks of a text that may be Python."""
-    return [item.group(2) for item in _FENCED.finditer(text) if item.group(1).lower() in _PYTHON]
+    """The fenced blocks of a text that may be Python, without prompts."""
+    codes = (item.group(2) for item in _FENCED.finditer(text) if item.group(1).lower() in _PYTHON)
+    return [_prompted(code) if code.lstrip().startswith(">>>") else code for code in codes]
 
 
 def _prompted(text: str) -> str:

@@ -42,8 +42,6 @@ _ALIKE = 4
 """Calls of other sizes that must meet the same number of parts."""
 _FAR_MORE = 4096
 """How many times as large a size is that is certainly enough."""
-_MOST_SHARED = 8
-"""Ways to share out a sum of two sizes that are looked at."""
 _LENGTH = 6
 """How many tensors a list is given, so that those which the code asks for are there."""
 
@@ -313,7 +311,7 @@ class _Case:
     def _in_two_steps(self, first: RefusedCall) -> Guess | None:
         """A call that runs with a size as it is wanted here, and another as that needs then: both are joined before."""
         shared = set(variations.shared_otherwise(self._best.guess, _numbers(first)))
-        for guess in [guess for guess in self._elsewhere if guess in shared][:_MOST_SHARED]:
+        for guess in [guess for guess in self._elsewhere if guess in shared][: variations.MOST_SHARED]:
             refused = None if self._spent() else self._refused(guess)
             following = variations.by_difference(guess, _numbers(refused)) if refused is not None else ()
             for other in filter(self._plan.allows, following):

@@ -37,7 +37,7 @@ from inductor_debug.capture.inference.specs.specs import (
 
 _FACTORS = (2, 3, 5)
 _MOST_SHIFTED = 4
-_MOST_SHARES = 8
+MOST_SHARED = 8
 """Ways to share out a size among two tensors."""
 _IMAGE = 4
 _USUAL_SIDES = {_IMAGE: 256, 5: 64}
@@ -210,7 +210,7 @@ def joined_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
     """
     for (name, spec, position, size), (other, beside, where, rest) in itertools.combinations(_places(guess), 2):
         for total in wanted if name != other and size + rest in wanted else ():
-            for new in range(1, min(total, _MOST_SHARES + 1)) if total != size + rest else ():
+            for new in range(1, min(total, MOST_SHARED + 1)) if total != size + rest else ():
                 changed = resized_alone(guess, name, spec, position, new)
                 yield resized_alone(changed, other, beside, where, total - new)
 

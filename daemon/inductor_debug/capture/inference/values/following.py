@@ -282,11 +282,11 @@ class Follower(PlainCalls):
                 owner.attributes[target.attr] = value
             elif isinstance(owner, SimpleNamespace):
                 vars(owner)[target.attr] = value  # also `options.__dict__`, which cannot be set
-            elif is_table(owner) and is_known(value) and not isinstance(value, SymbolicValue):
+            elif _may_be_set_in(owner, value):
                 set_in(owner, target.attr, fresh(value))
         elif isinstance(target, ast.Subscript):
             owner, index = self.or_unknown(target.value, names), self.or_unknown(target.slice, names)
-            if is_table(owner) and is_known(value) and not isinstance(value, SymbolicValue):
+            if _may_be_set_in(owner, value):
                 set_in(owner, index, fresh(value))
             elif type(owner) in (dict, list) and isinstance(index, str | int):
                 try:
@@ -295,6 +295,11 @@ class Follower(PlainCalls):
                     return
         else:
             bind(target, value, names)
+
+
+def _may_be_set_in(owner: Any, value: Any) -> bool:
+    """Whether something is a library's table, and the value one that needs not be made first."""
+    return is_table(owner) and is_known(value) and not isinstance(value, SymbolicValue)
 
 
 def _decided_by(test: ast.expr, names: Names) -> list[str]:
