@@ -140,3 +140,53 @@ def test_attentions_backward_pass_computes_at_the_rate_of_its_dtype(
     operations = 5 * 2 * 4 * 16 * 1024 * 1024 * 64
     assert int(backward["operations"]) == operations
     assert float(backward["seconds"]) == pytest.approx(operations / rate, rel=0.01)
+
+
+PRODUCTS = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+# inductor-debug: inputs=(torch.randn(2, 4, 128, 64), torch.randn(8, 64, 56, 56)), train=True
+class Products(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(64, 128, 3, padding=1)
+
+    def forward(self, x, images):
+        x = x.half()
+        seen = F.scaled_dot_product_attention(x, x, x, is_causal=True)
+        return seen.float().sum() + self.conv(images).relu().mean()
+"""
+SCORED = 4 * 2 * 4 * 64 * (128 * 129 // 2)  # two products for 128 * 129 / 2 pairs of positions
+CONVOLVED = 2 * 8 * 56 * 56 * 128 * 64 * 9
+
+
+def test_each_product_counts_once_and_in_costs_as_in_kernels(
+    write: Callable[[str, str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("products.py", PRODUCTS)
+
+    def rows(kind: str) -> list[dict[str, str]]:
+        assert (
+            main(["analyze", "products.py", "--type", kind, "--accelerator", "rtx-4090", "--format", "csv", "-q"]) == 0
+        )
+        return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+    expressions = [row for row in rows("cost") if row["of"] == "expression" and int(row["operations"])]
+    kernels = [row for row in rows("kernels") if int(row["operations"])]
+    for table in (expressions, kernels):
+        assert sorted(int(row["operations"]) for row in table) == [SCORED, CONVOLVED, CONVOLVED]
+    # The bias is added, and the gradient spread, by kernels of their own, which compute no product.
+    assert [row["language"] for row in kernels] == ["extern"] * 3
+    assert {row["source"] for row in kernels} == {
+        "F.scaled_dot_product_attention(x, x, x, is_causal=True)",
+        "self.conv(images)",
+    }
+    for product in (SCORED, CONVOLVED):
+        (bound,) = {float(row["seconds"]) for row in kernels if int(row["operations"]) == product}
+        (same,) = {float(row["seconds"]) for row in expressions if int(row["operations"]) == product}
+        assert bound >= same
+        if product == CONVOLVED:
+            assert bound == same == pytest.approx(CONVOLVED / 82.6e12, rel=0.01)

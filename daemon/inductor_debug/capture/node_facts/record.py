@@ -17,7 +17,7 @@ from torch.fx import GraphModule, Node
 from inductor_debug.capture.node_facts.graph_bodies import names_in
 from inductor_debug.capture.node_facts.kinds import PICKS, heaviest, kind_of
 from inductor_debug.rules.captures.substitution import examples_in, exemplified
-from inductor_debug.rules.recording.flops import UnknownSizeError, flops_of
+from inductor_debug.rules.recording.flops import UnknownSizeError, needed_flops_of
 from inductor_debug.rules.recording.ops import Op, Recording
 
 Causes = Mapping[tuple[str, Location], Iterable[int]]
@@ -111,7 +111,7 @@ def _count(work: _Work, op: Op) -> None:
     if kind is not None:
         work.kinds.add(kind)
     try:
-        work.flops = _sum(work.flops, flops_of(op))
+        work.flops = _sum(work.flops, needed_flops_of(op))
     except (UnknownSizeError, IndexError):
         work.flops = None
     work.written = _sum(work.written, _written(op))

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from inductor_debug_schema import GraphDocument, Roof
+from inductor_debug_schema import GraphDocument, GraphNode, Roof
 
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.costing.bounds import knows_speed
 from inductor_debug.rules.recording.statistics import KernelCost
+
+_LIBRARY = "extern"
+"""The language of kernels that are called, and not generated."""
 
 
 def bounded_kernels(kernels: Sequence[KernelCost], document: GraphDocument, profile: Profile) -> list[KernelCost]:
@@ -26,15 +29,31 @@ def bounded_kernels(kernels: Sequence[KernelCost], document: GraphDocument, prof
         document: their graphs, whose nodes know their operations and the bound of each product.
         profile: the accelerator.
     """
-    nodes = {(graph.name, node.name): node for graph in document.graphs for node in graph.nodes}
-    computed = {(kernel.graph, kernel.name): kernel.nodes for kernel in document.kernels}
+    products = _products(document)
     found = []
     for kernel in kernels:
-        own = [nodes.get((kernel.graph, name)) for name in computed.get((kernel.graph, kernel.name), ())]
-        products = [node for node in own if node is not None and node.flops]
-        counted = replace(kernel, operations=sum(node.flops or 0 for node in products))
-        seconds = sum(node.seconds or 0.0 for node in products)
+        own = products.get((kernel.graph, kernel.name), [])
+        counted = replace(kernel, operations=sum(node.flops or 0 for node in own))
+        if own:  # views of what it reads are its nodes, too
+            counted.place = max(own, key=lambda node: (node.seconds or 0.0, node.flops or 0)).place or kernel.place
+        seconds = sum(node.seconds or 0.0 for node in own)
         found.append(_bounded(counted, seconds, profile) if knows_speed(profile) else counted)
+    return found
+
+
+def _products(document: GraphDocument) -> dict[tuple[str, str], list[GraphNode]]:
+    """By graph and name the kernels that compute products, with the nodes of these, each at one kernel.
+
+    A kernel that adds the bias of a convolution, or goes on with its result, has its node, too: it is a library's that
+    computes it wherever one has the node, and of several the first.
+    """
+    nodes = {(graph.name, node.name): node for graph in document.graphs for node in graph.nodes if node.flops}
+    found: dict[tuple[str, str], list[GraphNode]] = {}
+    for kernel in sorted(document.kernels, key=lambda kernel: kernel.language != _LIBRARY):
+        for name in kernel.nodes:
+            node = nodes.pop((kernel.graph, name), None)
+            if node is not None:
+                found.setdefault((kernel.graph, kernel.name), []).append(node)
     return found
 
 
