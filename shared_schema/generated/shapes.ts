@@ -189,7 +189,7 @@ export const ENUMS: Readonly<Record<string, readonly string[]>> = {
   "SameOutputs": ["yes", "no", "not-compared"],
   "Severity": ["error", "warning", "information", "hint"],
   "ShapeFault": ["rank", "size", "dtype"],
-  "Shortfall": ["no-inputs", "inputs", "not-built", "value", "memory", "operation", "device", "not-followed", "not-reached"],
+  "Shortfall": ["no-inputs", "inputs", "not-built", "value", "memory", "operation", "device", "not-followed", "not-reached", "torch"],
   "Stage": ["load", "preview", "mock", "aot", "inductor", "gradients", "export", "comparison"],
   "StageState": ["done", "failed", "skipped"],
   "StateChange": ["number", "length", "type", "object", "value"],

@@ -3079,7 +3079,7 @@ export type ShapeFault = "rank" | "size" | "dtype";
 /**
  * Why a stage saw less than the whole target where the user's code is not at fault.
  */
-export type Shortfall = "no-inputs" | "inputs" | "not-built" | "value" | "memory" | "operation" | "device" | "not-followed" | "not-reached";
+export type Shortfall = "no-inputs" | "inputs" | "not-built" | "value" | "memory" | "operation" | "device" | "not-followed" | "not-reached" | "torch";
 
 /**
  * A condition on sizes that nobody gave, as the source has it; `sizes` are what they were taken to be, by name.

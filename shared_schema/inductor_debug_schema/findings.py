@@ -97,6 +97,8 @@ class Shortfall(str, Enum):
     """torch.compile itself gets through there, and the recording of it did not."""
     NOT_REACHED = "not-reached"
     """The run of the file was left before it came to what makes it; a stage's `at` says where."""
+    TORCH = "torch"
+    """This torch lacks a name by which the stage looks at it; a note of the stage says which."""
 
 
 class Checked(str, Enum):

@@ -62,6 +62,19 @@ def running_for(interpreter: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def running_alone() -> Iterator[None]:
+    """A zygote that has torch and none of our modules, for fork servers with a variable of `torch_names/`."""
+    with contextlib.ExitStack() as stack:
+        folder = os.environ.get("INDUCTOR_DEBUG_ZYGOTES")
+        if folder is None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="zygotes-"))
+            stack.callback(os.environ.pop, "INDUCTOR_DEBUG_ZYGOTES", None)
+            os.environ["INDUCTOR_DEBUG_ZYGOTES"] = folder
+        stack.enter_context(_zygote("torch alone", folder, sys.executable))
+        yield
+
+
+@contextlib.contextmanager
 def _zygote(name: str, folder: str, interpreter: str) -> Iterator[None]:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address(folder, name, interpreter))

@@ -14,7 +14,8 @@ from request import ask, stand_for
 if __name__ == "__main__":
     configuration = json.loads(sys.argv[1])
     control = configuration["control"]
-    connection = None if control is None else ask("torch", "fork server", (control,), configuration=configuration)
+    zygote = "torch alone" if any(name.startswith("INDUCTOR_DEBUG_TEST_") for name in os.environ) else "torch"
+    connection = None if control is None else ask(zygote, "fork server", (control,), configuration=configuration)
     if connection is None:
         bootstrap = os.path.join(configuration["packages"]["inductor_debug"], "worker", "bootstrap.py")
         os.execv(sys.executable, [sys.executable, bootstrap, sys.argv[1]])

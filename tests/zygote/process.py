@@ -142,6 +142,42 @@ def without_place(configuration: dict[str, Any]) -> dict[str, Any]:
     return {**configuration, "control": None, "project_root": None, "die_with_parent": None}
 
 
+class WithTorchAlone:
+    """Fork servers that import our modules anew, each with what it is told that torch lacks (`torch_names/`)."""
+
+    def __init__(self) -> None:
+        self._begin: Callable[[], None] = lambda: None
+
+    def load(self) -> None:
+        """Imports torch, and what it imports itself to compile something; none of our modules that ask it anything."""
+        torch = importlib.import_module("torch")
+        torch.ones(1, requires_grad=True).sum().backward()  # for the reason that `WithTorch` has
+        importlib.import_module("torch._inductor.compile_fx")
+        torch.compile(torch.nn.Linear(2, 2), backend="aot_eager")(torch.ones(2, 2)).sum().backward()
+        importlib.import_module("torch._dynamo").reset()
+        spec = importlib.util.spec_from_file_location(
+            "looked_up", Path(__file__).resolve().parents[1] / "torch_names" / "looked_up.py"
+        )
+        assert spec is not None
+        assert spec.loader is not None
+        looked_up = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(looked_up)
+        package = importlib.util.find_spec("inductor_debug")
+        assert package is not None
+        assert package.origin is not None
+        self._begin = looked_up.install(os.path.dirname(package.origin))
+        tempfile.tempdir = None
+
+    def serves(self, request: Request) -> bool:
+        return bool(request["kind"] == "fork server")
+
+    def work(self, request: Request, descriptors: list[int]) -> None:
+        self._begin()
+        configuration = {**request["configuration"], "control": descriptors[0]}
+        importlib.import_module("inductor_debug.worker.bootstrap").make_packages_importable(configuration)
+        importlib.import_module(configuration["role"]).main(configuration)
+
+
 class WithCommandLine:
     """`inductor-debug`."""
 
@@ -308,7 +344,7 @@ def _read(caller: socket.socket) -> tuple[Request, list[int]]:
 if __name__ == "__main__":
     own_folder = str(Path(__file__).resolve().parent)
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != own_folder]
-    warm = {"torch": WithTorch, "command": WithCommandLine}[sys.argv[1]]()
+    warm = {"torch": WithTorch, "torch alone": WithTorchAlone, "command": WithCommandLine}[sys.argv[1]]()
     listening = socket.socket(fileno=int(sys.argv[2]))
     sys.argv[:] = [""]
     leash.die_with_parent(signal.SIGKILL)

@@ -41,7 +41,6 @@ from inductor_debug.capture.beside_findings import BesideFindings, StageSight
 from inductor_debug.capture.dynamo.dynamo_positions import KEY
 from inductor_debug.capture.expressions.host_tensors import made_on_host
 from inductor_debug.capture.expressions.spans import SourceMap
-from inductor_debug.capture.failures.attributes.missing import missing_attributes
 from inductor_debug.capture.guards.compiled_anew import compiled_anew, compiled_inside, thrown_away
 from inductor_debug.capture.guards.guard_stage import with_guards
 from inductor_debug.capture.guards.instances import too_many_instances
@@ -74,11 +73,11 @@ from inductor_debug.capture.targets.building import BuildError
 from inductor_debug.capture.targets.file_faults import (
     adapter_findings,
     definition_finding,
-    missing_finding,
     raised_finding,
     syntax_fault,
+    torch_finding,
 )
-from inductor_debug.capture.targets.load_findings import findings_of_load
+from inductor_debug.capture.targets.load_findings import findings_of_attributes, findings_of_load
 from inductor_debug.capture.targets.target_builder import Load, TargetBuilder, real_bound
 from inductor_debug.capture.tensors.rounded_products import products_rounded_in
 from inductor_debug.capture.tensors.symbol_names import naming_symbols
@@ -87,7 +86,7 @@ from inductor_debug.capture.untaken.untaken import RunsOfFile
 from inductor_debug.rules.captures.capture_judging import CapturedRun, findings_of, merged, told_by
 from inductor_debug.rules.judge import judge_with_causes
 from inductor_debug.rules.recording.ops import Recording
-from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.system.torch_names import TorchDiffersError, told_apart
 
 Emit = Callable[[Event], None]
 
@@ -106,7 +105,11 @@ def analyze(request: JobRequest, emit: Emit) -> None:
     if fault is not None:
         emit(Finished(FileStatus.FAILED, [fault]))
         return
-    _Session(request, emit).run()
+    try:
+        with told_apart():
+            _Session(request, emit).run()
+    except TorchDiffersError as differs:
+        emit(Finished(FileStatus.FAILED, [torch_finding(differs, request.path)]))
 
 
 class _Session:
@@ -145,8 +148,9 @@ class _Session:
                     self._reconsider(running)
                 if stage is Stage.PREVIEW:
                     self._findings += self._wrongly_stated(running, load)
-                    if not only:
-                        self._emit_untaken()
+                    if not only:  # what each target left out that none of them ran
+                        for name, blocks in self._entered.untaken(self._sources).items():
+                            self._emit(UntakenSeen(name, blocks))
             if Stage.MOCK in self._request.stages:
                 built = [item.target for item in running if item.target is not None and not item.is_let_go]
                 self._findings += too_many_instances(built, self._builder.traced)
@@ -154,7 +158,7 @@ class _Session:
                 self._findings += thrown_away(load.interceptor.resets)
                 for name, calls in self._inside.items():
                     self._findings += compiled_inside(calls, name, self._sources)
-            self._findings += self._missing_attributes(load)
+            self._findings += findings_of_attributes(load, self._request, self._sources, self._told)
             if self._request.seek_sizes:
                 self._seek_sizes(running)
             self._findings += adapter_findings(self._profile, self._request)
@@ -185,11 +189,6 @@ class _Session:
                 item.let_go(self._builder)
         return shape_findings(seen)
 
-    def _emit_untaken(self) -> None:
-        """Tells what each target left out that none of them ran, now that all have."""
-        for name, blocks in self._entered.untaken(self._sources).items():
-            self._emit(UntakenSeen(name, blocks))
-
     def _load(self) -> Load:
         started = time.perf_counter()
         load = self._builder.load()
@@ -215,19 +214,18 @@ class _Session:
         load.not_reached = [item for item in load.not_reached if item.name not in names]
         return found + [TargetFound(item.name, item.line, INFERRED_ORIGIN) for item in load.not_reached]
 
-    def _missing_attributes(self, load: Load) -> list[Finding]:
-        """What methods read of their object and nothing sets, but for what was raised there."""
-        if load.error is not None or load.module is None:
-            return []
-        path = self._request.path
-        others = tuple(module for module in load.modules.own.values() if module is not load.module)
-        tree, root = tree_of(self._request.text), self._request.project_root
-        missing = missing_attributes(tree, load.module, path, root, others)
-        raised = {place.start for told in self._told.values() for _, file, place in told if file == path}
-        found = (missing_finding(item, path, self._sources) for item in missing)
-        return [finding for finding in found if finding.range.start not in raised]
-
     def _run_stage(self, stage: Stage, item: TargetProgress, load: Load) -> None:
+        before = item.told
+        try:
+            with told_apart():
+                self._run(stage, item, load)
+        except TorchDiffersError as differs:
+            if item.told is before:
+                self._skip(item, stage, f"{differs}.", Shortfall.TORCH)
+            else:  # what comes beside the stage is what is missing
+                self._emit(item.remarked(f"{differs}."))
+
+    def _run(self, stage: Stage, item: TargetProgress, load: Load) -> None:
         started = time.perf_counter()
         self._emit(StageStarted(item.candidate.name, stage, item.symbols_may_slow))
         runner = runner_for(stage, self._profile, self._request)

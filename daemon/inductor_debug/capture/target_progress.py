@@ -148,6 +148,12 @@ class TargetProgress:
         self.told = StageFinished(self.candidate.name, report, findings, self.inferred)
         return self.told
 
+    def remarked(self, note: str) -> StageFinished:
+        """The end of the latest stage, as it was told, with a note."""
+        assert self.told is not None
+        self.told = replace(self.told, report=replace(self.told.report, notes=[*self.told.report.notes, note]))
+        return self.told
+
     def without_repeated(self, findings: list[Finding], told: Set[tuple[str, str, Range]]) -> list[Finding]:
         """The findings without breaks where its export stops: who exports has no use for what goes on in pieces."""
         if self.candidate.exported is None:

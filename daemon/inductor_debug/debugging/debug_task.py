@@ -34,6 +34,7 @@ from inductor_debug.kerneldiff.execution.side_runs import SideRun, run_side
 from inductor_debug.measuring.expectations import trains
 from inductor_debug.measuring.own_process import NotMeasuredError, in_own_process, require_room
 from inductor_debug.source.notebooks.reading import line_in_words
+from inductor_debug.system.torch_names import with_settings
 
 SESSION = "session.json"
 """The file of a folder that says how the target is made again."""
@@ -127,7 +128,7 @@ def compiled_run(target: BuiltTarget, stepping: Stepping, seed: int, *, training
     torch._dynamo.reset()
     # Only while code is made does torch know where kernels come from, so what makes the files hits no cache.
     fresh = stepping.folder is None
-    caches = torch._functorch.config.patch(enable_autograd_cache=False) if fresh else nullcontext()
+    caches = with_settings(torch._functorch.config, enable_autograd_cache=False) if fresh else nullcontext()
     settings = {"fallback_random": True, **({"fx_graph_cache": False} if fresh else {})}
     with compiling(), config.patch(settings), caches, stepping.taking():
         function = torch.compile(target.function, backend=stepping.backend, dynamic=target.dynamic)

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from inductor_debug.system.torch_names import with_settings
+
 Take = Callable[["Generated"], "str | None"]
 """Is given each module; returns the path of the file that is to be loaded in its place, or None."""
 _CALLS = re.compile(r"^call = runner\.call$|^def call\(args\)", re.MULTILINE)
@@ -79,7 +81,7 @@ def modules_taken(take: Take) -> Iterator[None]:
 
     codes.load_by_key_path = classmethod(loading)
     try:
-        with config.patch({"trace.provenance_tracking_level": 1}):
+        with with_settings(config, **{"trace.provenance_tracking_level": 1}):
             yield
     finally:
         codes.load_by_key_path = held

@@ -11,6 +11,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from inductor_debug.system.torch_names import with_settings
+
 
 def vector_instructions() -> list[str] | None:
     """The names of those that there are, the best first; None where nobody can say."""
@@ -34,7 +36,7 @@ def held_instructions(names: list[str] | None) -> Iterator[None]:
     known = [supported[name] for name in names]
     module.valid_vec_isa_list = lambda: known
     try:
-        with config.patch({"cpp.vec_isa_ok": bool(known)}):
+        with with_settings(config, **{"cpp.vec_isa_ok": bool(known)}):
             yield
     finally:
         module.valid_vec_isa_list = ask

@@ -45,6 +45,7 @@ from inductor_debug.kerneldiff.judging.sides import (
     worst_of,
 )
 from inductor_debug.kerneldiff.judging.verdict import overall
+from inductor_debug.system.torch_names import with_settings
 
 
 class Comparison:
@@ -294,5 +295,5 @@ def _same_random_numbers(*backends: Backend) -> Iterator[None]:
         return
     from torch._inductor import config
 
-    with config.patch(fallback_random=True):
+    with with_settings(config, fallback_random=True):
         yield

@@ -29,6 +29,7 @@ from inductor_debug.measuring.compile_clock import CompileClock, seconds_now
 from inductor_debug.measuring.compile_hooks import watched
 from inductor_debug.measuring.compile_times import document_of
 from inductor_debug.measuring.compile_ways import compiled_in
+from inductor_debug.system.torch_names import with_settings
 
 
 class ClockedCompile:
@@ -45,7 +46,8 @@ class ClockedCompile:
         target, problem = self._target, ""
         ambient = target.fake_mode or nullcontext()
         gradients = torch.no_grad() if inference_only(target) else nullcontext()
-        thrifty = torch._dynamo.config.patch(
+        thrifty = with_settings(
+            torch._dynamo.config,
             run_gc_after_compile=False,
             suppress_errors=False,
             # As it is, what is given up on belongs to it; another way that leaves layers eager only seems to be faster.

@@ -20,6 +20,7 @@ from inductor_debug_schema import Event, JobRequest
 
 from inductor_debug.system import processes
 from inductor_debug.system.stack_room import with_room
+from inductor_debug.system.torch_names import TorchDiffersError, told_apart
 from inductor_debug.worker import descriptors
 from inductor_debug.worker.frames import FrameError, Message, read_frame, write_frame
 from inductor_debug.worker.protocol import STACK_SIGNAL, MessageKind, event_message, read_job
@@ -109,9 +110,12 @@ def _perform(message: Message, function: JobFunction, send: Callable[[Message], 
     """Runs the job function; returns the last message of the conversation."""
     try:
         request = read_job(message)
-        with_room(lambda: function(request, lambda event: send(event_message(event))))
+        with told_apart():
+            with_room(lambda: function(request, lambda event: send(event_message(event))))
     except SystemExit as error:
         return {"kind": MessageKind.EXIT.value, "status": _exit_status(error)}
+    except TorchDiffersError as differs:
+        return {"kind": MessageKind.LACKING.value, "detail": str(differs)}
     except BaseException as error:
         traceback.print_exc()
         return {"kind": MessageKind.FAILED.value, "detail": f"{type(error).__name__}: {error}"}

@@ -52,6 +52,8 @@ class MessageKind(str, Enum):
     """Worker → supervisor: the job ran to its end; nothing follows."""
     FAILED = "failed"
     """Worker → supervisor: our own code raised; `detail` is the exception in one line."""
+    LACKING = "lacking"
+    """Worker → supervisor: this torch lacks what the job takes; `detail` says what, in plain words."""
     EXIT = "exit"
     """Worker → supervisor: user code raised SystemExit with status `status`, which the job did not catch."""
 

@@ -24,6 +24,8 @@ from typing import Any
 from inductor_debug_schema import Event, JobRequest, Stage
 
 from inductor_debug.capture.runtime import foreign
+from inductor_debug.system.torch_names import TorchDiffersError, told_apart
+from inductor_debug.system.tried_versions import TORCH
 from inductor_debug.worker.bootstrap import fail
 
 BROAD = Path(__file__).with_name("rehearsal_broad.py")
@@ -67,9 +69,13 @@ def _load() -> dict[str, Any]:
     except Exception as error:
         remedy = "Correct TORCH_LOGS" if "Invalid log settings" in str(error) else "Repair its installation"
         fail(f"torch cannot be imported in {sys.executable}: {type(error).__name__}: {error}. {remedy}.")
-    importlib.import_module("inductor_debug.capture.session")
-    importlib.import_module("inductor_debug.capture.runtime.memoised").listen()
-    importlib.import_module("inductor_debug.capture.dynamo.guard_timing").leave_out()
+    try:
+        with told_apart():
+            importlib.import_module("inductor_debug.capture.session")
+            importlib.import_module("inductor_debug.capture.runtime.memoised").listen()
+            importlib.import_module("inductor_debug.capture.dynamo.guard_timing").leave_out()
+    except TorchDiffersError as differs:
+        fail(f"{differs}: it works with torch {TORCH[0]} to {TORCH[-1]}. Choose an interpreter that has one of these.")
     return {"python": platform.python_version(), "torch": str(torch.__version__)}
 
 

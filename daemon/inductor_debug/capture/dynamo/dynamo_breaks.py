@@ -129,7 +129,9 @@ def listen(on_break: Callable[[RawBreak], None], on_limit: Callable[[RawLimit], 
     def log(self: Any, *args: Any, **kwargs: Any) -> Any:
         error = kwargs.get("exc") or (args[-1] if args else None)
         if error is None or not getattr(error, "logged", False):
-            raised = getattr(error, _RAISED, None) or _raised(listening.words_of(error), None, self)
+            raised = getattr(error, _RAISED, None)
+            if raised is None or not raised.stack:  # nothing says which translator runs where an exception is made
+                raised = _raised(listening.words_of(error) if raised is None else raised.words, None, self)
             origin = _origin(getattr(error, "__cause__", None))
             if origin is not None:
                 raised = _raised(raised.words, None, origin)

@@ -29,6 +29,7 @@ from inductor_debug.capture.runtime.loading import run_user_code
 from inductor_debug.capture.tensors.fake_mode import is_limitation
 from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.system.torch_names import refuse
 
 MOST_SECONDS = 60.0
 """How long a main program is followed; data may take its time, and nobody waits for a training to end."""
@@ -101,6 +102,7 @@ class MainProgram:
         except TooLongError:
             followed.ended = f"it was followed for {MOST_SECONDS:g} s"
         except BaseException as error:
+            refuse(error)
             # What a model raises its own stages will meet; a value that a fake tensor lacks is nobody's fault.
             if error is not interceptor.failure and not (interceptor.calls and is_limitation(error)):
                 followed.error = error

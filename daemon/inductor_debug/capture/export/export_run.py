@@ -29,6 +29,7 @@ from inductor_debug.capture.running.modules import Snapshot
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.rules.recording.ops import Frame
+from inductor_debug.system.torch_names import refuse
 
 _MARKS = "_dynamo_"
 """What the attributes begin with in which torch keeps on a tensor which of its sizes are open."""
@@ -126,6 +127,7 @@ def exported(
         try:
             attempt.program = program()
         except (Exception, SystemExit) as error:
+            refuse(error)
             attempt.error = error
             attempt.traced = (stack_of_error(error) or last_stack()) if strict else ()
         snapshot.restore()

@@ -43,6 +43,7 @@ from inductor_debug.rules.amounts import counted
 from inductor_debug.rules.recording.ops import Frame
 from inductor_debug.rules.words.conflict_words import message_of, related_of
 from inductor_debug.source.notebooks.reading import place_in_words
+from inductor_debug.system.torch_names import refuse
 
 _NEEDS_VALUE = (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode)
 _LIMITED = (UnsupportedFakeTensorException, UnsupportedOperatorException)
@@ -147,7 +148,12 @@ def _is_internal(error: BaseException) -> bool:
 
 
 def describe(error: BaseException) -> str:
-    """One line: the exception's type and message, with fake tensors called tensors. Types of ours say nothing."""
+    """One line: the exception's type and message, with fake tensors called tensors. Types of ours say nothing.
+
+    Raises:
+        TorchDiffersError: a look-up of ours in torch raised it.
+    """
+    refuse(error)
     if (abstract := left_open(error)) is not None:
         return f"NotImplementedError: torch leaves `{abstract}` to subclasses, and its own does nothing else"
     lines = [line.strip() for line in said_by(error).splitlines() if line.strip()]

@@ -13,6 +13,9 @@ from torch import nn
 
 from inductor_debug.capture.runtime import foreign
 
+_TABLE = "_parameters"
+"""What the base's constructor makes first (torch 2.11 to 2.15); where it makes none, nothing is said."""
+
 
 class NotSetUpError(AttributeError):
     """A module's constructor does not call that of its base; `location` is its name, None where nobody knows it."""
@@ -34,7 +37,7 @@ def check_set_up(module: nn.Module) -> None:
     """
     parts, seen = [module], {id(module)}
     for part in parts:
-        if not hasattr(part, "_parameters"):
+        if _TABLE not in vars(part) and _TABLE in vars(nn.Module()):
             raise NotSetUpError(part)
         inner = [each for each in part._modules.values() if each is not None and id(each) not in seen]
         seen.update(map(id, inner))

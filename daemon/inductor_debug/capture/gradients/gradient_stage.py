@@ -25,6 +25,7 @@ from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.capture.tensors.fake_mode import without_modes
 from inductor_debug.rules.recording.ops import Recording
+from inductor_debug.system.torch_names import refuse
 
 
 @dataclass
@@ -59,7 +60,8 @@ def functions_of(target: BuiltTarget, sources: SourceMap) -> LookedAt:
         try:
             with torch.enable_grad(), torch.compiler.set_stance("force_eager"):
                 target.function(*target.args, **target.kwargs)
-        except (Exception, SystemExit):
+        except (Exception, SystemExit) as error:
+            refuse(error)
             ended = False
     snapshot.restore()
     seen = LookedAt(ended, notes=[f"Gradients of {len(calls)} custom autograd functions were looked at."])

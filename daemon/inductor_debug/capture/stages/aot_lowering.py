@@ -29,6 +29,7 @@ from torch.fx import GraphModule, Node
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.graphs.graph_tables import mark_names
 from inductor_debug.capture.tensors.fake_mode import without_modes
+from inductor_debug.system.torch_names import with_settings
 
 _OPERATORS = (OpOverload, OpOverloadPacket)
 _WHILE_EXECUTING = re.compile(r"While executing %(?P<name>\w+)")
@@ -116,7 +117,7 @@ def _traced(graph_module: GraphModule) -> LoweredGraphs:
 
     examples = [node.meta.get("example_value") for node in graph_module.graph.nodes if node.op == "placeholder"]
     try:
-        with config.patch(enable_autograd_cache=False), alone(examples), warnings.catch_warnings():
+        with with_settings(config, enable_autograd_cache=False), alone(examples), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             aot_module_simplified(
                 graph_module,

@@ -81,6 +81,7 @@ from inductor_debug.capture.tensors.recorder import CompiledRecorder
 from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 from inductor_debug.rules.recording.ops import Frame
 from inductor_debug.rules.words.break_words import sentence_of
+from inductor_debug.system.torch_names import refuse, with_settings
 
 Callers = Callable[[Any], tuple[Frame, ...]]
 Call = tuple[tuple[Any, ...], dict[str, Any]]
@@ -164,7 +165,7 @@ class DynamoRun:
         ambient = self.target.fake_mode or contextlib.nullcontext()
         listening = listen(self._on_break, self._on_limit)
         # Files that have errors suppressed are told what is suppressed.
-        thrifty = torch._dynamo.config.patch(run_gc_after_compile=False, suppress_errors=False)
+        thrifty = with_settings(torch._dynamo.config, run_gc_after_compile=False, suppress_errors=False)
         # Whether code took a size for a number that was marked as dynamic is asked once all graphs are there.
         marked = any(map(_is_marked, pytree.tree_leaves(calls)))
         self._repeated = repeated = None if marked else repeated
@@ -193,6 +194,7 @@ class DynamoRun:
                         self._repeated = None
                         runner.whole(whole.graph_module, whole.arguments)
             except (Exception, SystemExit) as raised:
+                refuse(raised)
                 held.freeze = False
                 self._trace_all()
                 return _with_stack(raised)

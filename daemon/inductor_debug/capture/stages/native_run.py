@@ -17,6 +17,7 @@ from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.iterators import own_iterator
 from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
+from inductor_debug.system.torch_names import refuse, with_settings
 
 _RULE = "capture-error"
 
@@ -27,13 +28,14 @@ def runs_natively(target: BuiltTarget, stage: Stage) -> bool:
     args, kwargs = pytree.tree_map(own_iterator, (target.args, target.kwargs))
     torch._dynamo.reset()
     try:
-        with quiet(), torch._dynamo.config.patch(suppress_errors=False), WrittenNowhere():
+        with quiet(), with_settings(torch._dynamo.config, suppress_errors=False), WrittenNowhere():
             compiled = torch.compile(
                 target.function, backend=backend, dynamic=target.dynamic, fullgraph=target.fullgraph
             )
             with torch.compiler.set_stance("default", force_backend=backend):
                 compiled(*args, **kwargs)
-    except (Exception, SystemExit):
+    except (Exception, SystemExit) as error:
+        refuse(error)
         return False
     finally:
         torch._dynamo.reset()

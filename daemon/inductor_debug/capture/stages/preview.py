@@ -45,6 +45,7 @@ from inductor_debug.capture.runtime.quiet import quiet
 from inductor_debug.capture.tensors.host_reads import watched_host_reads
 from inductor_debug.capture.tensors.recorder import Recorder, StackAttribution, UntracedRecorder
 from inductor_debug.rules.recording.ops import Frame
+from inductor_debug.system.torch_names import refuse
 
 __all__ = ["StageOutcome", "run_preview"]
 
@@ -131,6 +132,7 @@ def _run(
             if overwritten is not None and target.training:
                 overwritten += overwritten_in(result, recorder.recording)
         except (Exception, SystemExit) as raised:
+            refuse(raised)
             error, held.freeze = raised, False
         snapshot.restore()
     return recorder, error

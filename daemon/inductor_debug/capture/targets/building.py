@@ -25,6 +25,7 @@ from inductor_debug.capture.runtime.loading import run_user_code
 from inductor_debug.capture.targets.candidates import Candidate, Recipe
 from inductor_debug.capture.targets.parameter_declarations import Declarations
 from inductor_debug.capture.tensors.fake_mode import is_fake, to_fake
+from inductor_debug.system.torch_names import refuse
 
 
 class BuildError(Exception):
@@ -105,6 +106,7 @@ def _run(recipe: Recipe) -> Any:
     try:
         return run_user_code(recipe.run)
     except BaseException as error:
+        refuse(error)
         raised = error.__cause__ if isinstance(error.__cause__, NotSetUpError) else error
         where = raised.location if isinstance(raised, NotSetUpError) else None
         raise BuildError(error, recipe if where is None else replace(recipe, location=where)) from error

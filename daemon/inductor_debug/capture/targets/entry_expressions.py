@@ -18,6 +18,7 @@ from inductor_debug.capture.runtime.interception import unwrap
 from inductor_debug.capture.targets.candidates import Candidate, CandidateOrigin, Recipe, as_calls
 from inductor_debug.capture.targets.declared_targets import DeclaredTarget
 from inductor_debug.capture.targets.object_kinds import identity_of, is_function
+from inductor_debug.system.torch_names import refuse
 
 Evaluate = Callable[[Recipe], Any]
 """Runs a recipe as the file itself is run; raises what it raises."""
@@ -95,6 +96,7 @@ def entered(declared: DeclaredTarget, evaluate: Evaluate) -> Entered:
     try:
         value = unwrap(evaluate(declared.entry))
     except BaseException as error:
+        refuse(error)
         return Entered(declared, error=error)
     subject, calls = value, tuple[Call, ...]()
     if type(value) in (tuple, list) and len(value) == 2 and _can_be_compiled(unwrap(value[0])):

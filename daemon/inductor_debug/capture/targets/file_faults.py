@@ -41,6 +41,7 @@ from inductor_debug.source.directives import name_range
 from inductor_debug.source.source_text import SourceText
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.source.text_lines import utf16_length
+from inductor_debug.system.torch_names import TorchDiffersError
 
 _WEIGHTS_HINT = " Checks need no weights: build the model without loading them, or give another target."
 _WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".h5", ".npz", ".npy", ".tar", ".pkl", ".model")
@@ -55,6 +56,11 @@ def adapter_findings(profile: Profile, request: JobRequest) -> list[Finding]:
     problems = problems_of(profile, request.profile)
     found = [_finding("accelerator-adapter", f"{said} The analysis went on without it.", start) for said in problems]
     return [replace(finding, severity=Severity.WARNING) for finding in found]
+
+
+def torch_finding(differs: TorchDiffersError, path: str) -> Finding:
+    """What this torch lacks, where nothing of a file could be looked at without it."""
+    return _finding("environment", f"{differs}.", Location(path, Range(Position(0, 0), Position(0, 0))))
 
 
 def syntax_fault(path: str, text: str) -> Finding | None:

@@ -59,6 +59,7 @@ from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 from inductor_debug.capture.weightless.mode import WeightlessMode
 from inductor_debug.source.directives import read_directives
 from inductor_debug.source.syntax_tree import tree_of
+from inductor_debug.system.torch_names import refuse
 
 LADDER = tuple(BuildMode)
 _IMPATIENT = 1
@@ -357,6 +358,7 @@ class TargetBuilder:
                 load.main = Followed(ended=str(stop)) if self._main is not None else None
                 self._go_on(load, stop)
             except BaseException as error:
+                refuse(error)
                 self._on_error(load, error)
                 if load.error is None:
                     self._go_on(load, error)
@@ -430,8 +432,7 @@ class TargetBuilder:
 
     def _on_error(self, load: Load, error: BaseException) -> None:
         """Keeps the error, unless the stages of a target that is known already will meet it themselves."""
-        why = _met_later(load, error)
-        if why:
+        if why := _met_later(load, error):
             load.notes.append(f"The rest of the file was not run: {why}.")
         else:
             load.error = error

@@ -335,7 +335,7 @@ _WRAPPERS: dict[type, bool] = {}
 
 def _sequence_number() -> int | None:
     """The number autograd gave the running op's backward node (torch 2.11 to 2.13: the last one handed out)."""
-    peek = getattr(torch._C._autograd, "_get_sequence_nr", None)
+    peek = getattr(getattr(torch._C, "_autograd", None), "_get_sequence_nr", None)
     return None if peek is None else int(peek()) - 1
 
 

@@ -23,7 +23,7 @@ class JobOutcome(Enum):
     OUT_OF_MEMORY = "out-of-memory"
     """The job used more memory than allowed and was killed."""
     START_FAILED = "start-failed"
-    """No worker could be started: the interpreter is missing or broken, or has no torch."""
+    """No worker could do it: the interpreter is missing or broken, or has no torch, or one that lacks what it takes."""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ _MOST_PARTS = 10
 _SHARE_WITH_SYMBOLS = 0.5
 """How much of the seconds of a part one may take that can be run once more with numbers."""
 
+_LAST_WORDS = {kind.value for kind in (MessageKind.END, MessageKind.FAILED, MessageKind.EXIT, MessageKind.LACKING)}
+
 _PARTING_SECONDS = 1.0
 """How long the two signs of a worker's end, its exit and the end of its stream, may lie apart."""
 
@@ -72,7 +74,7 @@ class JobWatch:
         await self._worker.channel.send(job_message(self._request))
         while (message := await self._worker.channel.receive()) is not None:
             kind = message.get("kind")
-            if kind in (MessageKind.END.value, MessageKind.FAILED.value, MessageKind.EXIT.value):
+            if kind in _LAST_WORDS:
                 return message
             if kind != MessageKind.EVENT.value:
                 raise WireError(f"unexpected message {kind!r}")
@@ -125,6 +127,8 @@ class JobWatch:
             return self._end(JobOutcome.CRASHED, describe_status(int(last["status"])))
         if last["kind"] == MessageKind.FAILED.value:
             return self._end(JobOutcome.CRASHED, f"inductor-debug itself failed: {last['detail']}")
+        if last["kind"] == MessageKind.LACKING.value:
+            return self._end(JobOutcome.START_FAILED, str(last["detail"]))
         return self._end(JobOutcome.FINISHED, "")
 
     async def _conclude_silent(self) -> JobEnd:

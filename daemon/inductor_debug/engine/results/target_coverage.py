@@ -50,6 +50,7 @@ _WORDS = {
     Shortfall.DEVICE: "{place} wants a device that this machine does not have",
     Shortfall.NOT_FOLLOWED: "torch.compile gets past {place}, where this analysis could not follow",
     Shortfall.NOT_REACHED: "the file was run up to {place} alone",
+    Shortfall.TORCH: "this torch lacks what that takes",
 }
 
 
@@ -145,7 +146,10 @@ def shared(reports: Sequence[FileReport]) -> list[FileReport]:
 def _sentence(short: StageReport, path: str, *, seen: bool) -> str:
     if short.shortfall is None:
         return f"{_WHAT_ENDED[short.stage]} was not seen to its end"
-    words = _WORDS[short.shortfall].format(place=_place(short.at, path))
+    if short.shortfall is Shortfall.TORCH and short.notes:
+        words = short.notes[-1].rstrip(".")
+    else:
+        words = _WORDS[short.shortfall].format(place=_place(short.at, path))
     return f"{_WHAT_ENDED[short.stage]} ended early: {words}" if seen else words
 
 

@@ -27,6 +27,7 @@ from inductor_debug.capture.graphs.graph_runner import NodeAttribution, last_use
 from inductor_debug.capture.running.modules import ModulePath
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.runtime.quiet import quiet
+from inductor_debug.system.torch_names import with_settings
 
 Visitor = Callable[["NodeGraph", list[Any]], Any]
 """Runs a graph on its arguments, which it may keep, and returns what the graph returns."""
@@ -89,7 +90,7 @@ def compiling() -> Iterator[None]:
     with (
         quiet(freeze=False),
         hooked_positions(),
-        torch._dynamo.config.patch(recompile_limit=_MOST_BACKENDS, suppress_errors=False),
+        with_settings(torch._dynamo.config, recompile_limit=_MOST_BACKENDS, suppress_errors=False),
     ):
         yield
 

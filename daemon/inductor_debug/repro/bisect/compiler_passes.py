@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from inductor_debug.system.torch_names import with_settings
+
 
 @dataclass(frozen=True, slots=True)
 class Guilty:
@@ -75,5 +77,5 @@ def _no_caches() -> Iterator[None]:
     """Every attempt compiles for real: a cached result would hide what was left out."""
     from torch._inductor import config
 
-    with config.patch(force_disable_caches=True):
+    with with_settings(config, force_disable_caches=True):
         yield

@@ -30,6 +30,7 @@ from inductor_debug.capture.running.python_state import PythonState
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.absent_libraries import absent_use
 from inductor_debug.capture.tensors.fake_mode import is_fake
+from inductor_debug.system.torch_names import refuse
 
 _WORK_OF_A_RUN = 50
 """What a run costs beside its modules, in calls of modules: both take about the same on every machine."""
@@ -192,6 +193,7 @@ class Trials:
             with self._steps:
                 call(subject, guess)
         except (Exception, SystemExit) as error:
+            refuse(error)
             return self._failed(guess, error)
         except BaseException as error:
             if type(error) is not BaseException:  # only code that is analysed raises it as it is
