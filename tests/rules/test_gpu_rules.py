@@ -112,6 +112,21 @@ def test_bfloat16_on_turing() -> None:
     assert told(moved, "t4") == set(), "what is only kept in it is not computed in it"
 
 
+def test_what_emulating_a_dtype_costs() -> None:
+    tape = Tape()
+    made = product(tape, 1024, 1024, 1024, "bfloat16")
+    tape.op("relu.default", [made], tape.tensor(1024, 1024, dtype="bfloat16"))
+    finding = only(tape.judge("t4"), "slow-dtype")
+    assert isinstance(finding.facts, PricedRun)
+    # A multiplication and an addition for each of 1024^3 pairs at 8.1 TFLOP/s; then the product is read and written.
+    now = 2 * 1024**3 / 8.1e12 + 2 * 2 * 1024**2 / 320e9
+    assert finding.facts.bound_seconds == pytest.approx(now, rel=0.01)
+    # In float16 at 65 TFLOP/s, and the rest is computed with it.
+    assert finding.facts.saved_seconds == pytest.approx(now - 2 * 1024**3 / 65e12, rel=0.01)
+    assert finding.message.endswith("65 TFLOP/s, 245 µs less of a run of at least 278 µs.")
+    assert told(tape, "rtx-3090") == set()
+
+
 def chain(length: int, width: int, batch: int = 1) -> Tape:
     tape = Tape()
     for _ in range(length):

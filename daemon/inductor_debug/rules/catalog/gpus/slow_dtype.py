@@ -9,13 +9,23 @@ from inductor_debug_schema import PricedRun
 from inductor_debug.accelerators.profile import Profile
 from inductor_debug.rules.amounts import counted, in_rate, in_seconds
 from inductor_debug.rules.judging.base import Constraint
-from inductor_debug.rules.judging.gpu_rule import GpuConstraint, bounded, gpu_of, is_worth, less_of, multiplied_in
+from inductor_debug.rules.judging.gpu_rule import (
+    LEAST_GAIN,
+    GpuConstraint,
+    bounded,
+    gpu_of,
+    is_worth,
+    less_of,
+    multiplied_in,
+)
 from inductor_debug.rules.judging.judged_run import JudgedRun
 from inductor_debug.rules.judging.roots import Root, Roots
 from inductor_debug.rules.recording import operators
 from inductor_debug.rules.recording.ops import Op
 
 _DOUBLE = "float64"
+_INSTEAD = "float16"
+"""What is compared with, in place of a dtype that is emulated."""
 _COMPILED_FROM = (8, 0)
 """The least compute capability whose bfloat16 Inductor compiles (torch 2.11 to 2.13, `_check_triton_bf16_support`)."""
 
@@ -33,7 +43,8 @@ class SlowDtypeRule(GpuConstraint):
         of the run nothing is said.
 
         Other dtypes exist on a GPU in software alone: Turing (T4, RTX 20) has no arithmetic in bfloat16. What uses them
-        is told once for a target."""
+        is told once for a target, with what the run takes at least as it is (products on the units of float32, each
+        operation from memory to memory where it is not compiled) and what float16 would save."""
     why = """
         Nothing fails and numbers are right, so it is only seen in the bill. With bfloat16 on Turing `torch.compile`
         leaves the graph to eager mode, without kernels of its own, and says so in a warning that is easily missed."""
@@ -53,9 +64,13 @@ class SlowDtypeRule(GpuConstraint):
         """Adds up what float64 costs, then looks for what is emulated."""
         self._find_double(run, roots)
         if run.profile.emulated:
+            found: dict[str, Root] = {}
             for op in run.recording.ops:
                 for dtype in _computed_in(op) & run.profile.emulated:
-                    roots.of_target(op, dtype).cover(op)
+                    found[dtype] = root = roots.of_target(op, dtype)
+                    root.cover(op)
+            for dtype, root in found.items():
+                root.facts = _emulated(dtype, run)
 
     def _find_double(self, run: JudgedRun, roots: Roots) -> None:
         speed = run.profile.speed
@@ -79,13 +94,37 @@ class SlowDtypeRule(GpuConstraint):
     def message(self, found: Sequence[Root], profile: Profile) -> str:
         """What is slow, and what another dtype would save."""
         root = found[0]
-        if isinstance(root.facts, PricedRun):
+        if root.subject == _DOUBLE and isinstance(root.facts, PricedRun):
             return (
                 f"{counted(len(root.covers), 'product')} in float64, which accelerator '{profile.name}' computes at "
                 f"{root.detail}: in float32 {in_seconds(root.facts.saved_seconds)} less of "
                 f"{bounded(root.facts.bound_seconds)}."
             )
-        return f"accelerator '{profile.name}' has no arithmetic in {root.subject}: {_instead(root.subject, profile)}."
+        told = f"accelerator '{profile.name}' has no arithmetic in {root.subject}: {_instead(root.subject, profile)}"
+        if isinstance(root.facts, PricedRun):
+            told += f", {in_seconds(root.facts.saved_seconds)} less of {bounded(root.facts.bound_seconds)}"
+        return f"{told}."
+
+
+def _emulated(dtype: str, run: JudgedRun) -> PricedRun | None:
+    """What a run takes at least as it is, and what float16 would save; None where that is little, or not known.
+
+    What multiplies in `dtype` takes the units of float32, and in eager mode each op goes from memory to memory.
+    """
+    speed, bounds = run.profile.speed, run.bounds
+    slow, fast = (speed.product_rate(name) if speed is not None else None for name in ("float32", _INSTEAD))
+    if slow is None or fast is None or bounds.seconds is None:
+        return None
+    eager = _is_left_to_eager(dtype, run.profile)
+    now, then = 0.0, 0.0
+    for bound in bounds.ops:
+        alone = (bound.unfused_seconds if eager else bound.seconds if bound.product else 0.0) or 0.0
+        emulated = bound.cost.operations if dtype in bound.cost.dtypes else 0
+        now += max(alone, emulated / slow)
+        then += max(bound.seconds or 0.0, emulated / fast) if bound.product else 0.0
+    now = max(now, (bounds.unfused if eager else bounds.seconds) or 0.0)
+    then = max(then, bounds.seconds)
+    return PricedRun(now, now - then) if now - then >= LEAST_GAIN * now else None
 
 
 def _computed_in(op: Op) -> set[str]:
@@ -97,8 +136,12 @@ def _computed_in(op: Op) -> set[str]:
 
 def _instead(dtype: str, profile: Profile) -> str:
     """What happens, and the rates that another dtype has."""
-    capability = gpu_of(profile).capability
-    eager = dtype == "bfloat16" and capability is not None and capability < _COMPILED_FROM
+    eager = _is_left_to_eager(dtype, profile)
     told = "torch.compile leaves the graph to eager mode" if eager else "it is converted for each operation"
-    rate = profile.speed.product_rate("float16") if profile.speed is not None else None
+    rate = profile.speed.product_rate(_INSTEAD) if profile.speed is not None else None
     return told if rate is None else f"{told}; products in float16 run at {in_rate(rate, 'FLOP')}"
+
+
+def _is_left_to_eager(dtype: str, profile: Profile) -> bool:
+    capability = gpu_of(profile).capability
+    return dtype == "bfloat16" and capability is not None and capability < _COMPILED_FROM
