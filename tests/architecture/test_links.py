@@ -29,6 +29,8 @@ READ = (
 )
 """What people read, or is shown to them."""
 ADDRESS = re.compile(r"\bhttps?:/?/?[^\s<>\"'`)\]}|\\]+")
+PATTERNS = ROOT / "lychee.toml"
+"""Which has patterns of addresses, and no addresses."""
 NOT_OUTSIDE = ("127.0.0.1", "localhost", "www.w3.org", "json-schema.org")
 """This machine, and names that are no addresses: of XML and of schemas."""
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)")
@@ -44,7 +46,7 @@ def tracked(*patterns: str) -> list[Path]:
 def addresses() -> dict[str, list[str]]:
     """Every address of another machine, with where it stands."""
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for path in tracked(*READ):
+    for path in set(tracked(*READ)) - {PATTERNS}:
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
             for address in ADDRESS.findall(line):
                 if not address.endswith("//") and "{" not in address and not aim_of(address).startswith(NOT_OUTSIDE):
