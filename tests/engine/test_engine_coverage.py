@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -49,10 +50,11 @@ def ended(
     finding: Finding | None = None,
     inferred: Inferred | None = None,
     path: str = PATH,
+    notes: Sequence[str] = (),
 ) -> StageFinished:
     at_a_place = (Shortfall.VALUE, Shortfall.MEMORY, Shortfall.OPERATION, Shortfall.NOT_REACHED)
     at = Location(path, LINE_12) if shortfall in at_a_place else None
-    report = StageReport(stage, state, 0.0, ops=ops, shortfall=shortfall, at=at)
+    report = StageReport(stage, state, 0.0, ops=ops, notes=list(notes), shortfall=shortfall, at=at)
     return StageFinished("Net", report, [finding] if finding is not None else [], inferred)
 
 
@@ -111,6 +113,12 @@ ENDINGS = [
         "its capture by torch.compile ended early: torch cannot imitate the operation in helper.py:12, and it could "
         "not be run with real tensors",
         id="an operation in another file",
+    ),
+    pytest.param(
+        [preview(SKIPPED, Shortfall.TORCH, notes=["torch 2.99 has no `torch._x`."]), mock(DONE, ops=9)],
+        Checked.PARTLY,
+        "its run ended early: torch 2.99 has no `torch._x`",
+        id="torch lacks what a stage takes",
     ),
     pytest.param(
         [preview(DONE, ops=9), mock(FAILED)],

@@ -105,10 +105,14 @@ def coverage_of(
         broke_off: why the run as a whole is over before its time, if it is.
         untaken: what its run left out.
     """
+    seen = any(report.state is StageState.DONE or report.ops for report in reports.values())
+    lacking = next((report for report in reports.values() if report.shortfall is Shortfall.TORCH), None)
+    ends = any(finding.rule in ENDING_RULES for finding in found)
+    if lacking is not None and not ends:  # whatever other stages saw, they do not look for the same
+        return Coverage(Checked.PARTLY if seen else Checked.NO, _sentence(lacking, path, seen=seen))
     deepest = reports.get(asked[-1]) if asked else None
     if deepest is not None and deepest.state is StageState.DONE:
         return Coverage(Checked.PARTLY if untaken else Checked.YES, summary_of(untaken, path))
-    seen = any(report.state is StageState.DONE or report.ops for report in reports.values())
     short = next((report for report in reversed(list(reports.values())) if report.state is not StageState.DONE), None)
     if short is None:
         why = broke_off or _NOT_OVER
