@@ -23,7 +23,7 @@ from inductor_debug_benchmarks import (
 )
 from inductor_debug_benchmarks.bugs import mutant_runs as bugs
 from inductor_debug_benchmarks.outcome import BenchmarkOutcome
-from inductor_debug_benchmarks.reuse import repeated_layers
+from inductor_debug_benchmarks.reuse import repeated_edits, repeated_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,9 @@ class Benchmark:
 
     summary: str
     run: Callable[[argparse.Namespace], BenchmarkOutcome]
+
+
+_ALL = ",".join([*latency.SMALL, *latency.LARGE])
 
 
 def _models(arguments: argparse.Namespace) -> list[str]:
@@ -64,6 +67,10 @@ BENCHMARKS = {
     "layers": Benchmark(
         "whether equal layers that are traced once tell what full traces do, on architectures of transformers",
         lambda given: repeated_layers.run(given.corpus, given.filter, given.sample),
+    ),
+    "edits": Benchmark(
+        "from edits of large models to the end of their analysis, beside runs from nothing that have to tell the same",
+        lambda given: repeated_edits.run(_models(given) if given.models != _ALL else list(repeated_edits.EDITED), 3),
     ),
     "cluster": Benchmark(
         "a survey on a Dask cluster whose workers are killed: what is lost, what a model costs, the client's memory",
@@ -146,9 +153,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="typing: a folder of files and a mistakes.json, as models/typed of this package is one",
     )
-    known = [*latency.SMALL, *latency.LARGE]
     parser.add_argument(
-        "--models", default=",".join(known), help="latency, stages, inductor: comma-separated subset of: %(default)s"
+        "--models",
+        default=_ALL,
+        help="latency, stages, inductor, edits: comma-separated subset of: %(default)s; edits: and resnet152",
     )
     parser.add_argument("--minutes", type=float, default=30.0, help="soak: how long at least (%(default)s)")
     parser.add_argument("--edits", type=int, default=0, help="soak: and until there were so many edits")

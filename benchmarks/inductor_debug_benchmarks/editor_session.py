@@ -51,9 +51,10 @@ class Typist:
 
     async def edit(self, number: int) -> TimedAnswer:
         """Types something new that brings a finding, then takes it back; returns how long the first took."""
-        trouble = self._text.replace(TOGGLE, f"{TROUBLE} {number}")
+        # Another number in a comment would be no other code, and need no run.
+        trouble = self._text.replace(TOGGLE, f"_ = {number}; {TROUBLE}")
         answer = await self._type(trouble, expects_trouble=True)
-        await self._type(self._text.replace(TOGGLE, f"{TOGGLE} {number}"), expects_trouble=False)
+        await self._type(self._text.replace(TOGGLE, f"_ = {number}; {TOGGLE}"), expects_trouble=False)
         return answer
 
     async def type_again(self) -> float:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from desk import DONE, SAVED, STALE, Desk, body
-from inductor_debug.engine.results.cache import ResultCache
+from inductor_debug.engine.results.cache import ResultCache, key_of
 from inductor_debug.engine.results.merge import Results
 from inductor_debug_schema import FileStatus
 
@@ -63,20 +63,22 @@ def test_a_result_is_not_kept_when_a_dependency_changed_while_it_was_made(tmp_pa
     written = helper.stat().st_mtime_ns
     results = Results("/p/model.py", "import helper\n", dependencies=[str(helper)], status=FileStatus.CLEAN)
     cache = ResultCache()
-    cache.put("key", results, started=written - 1)
-    assert cache.get("key") is None
-    cache.put("key", results, started=written + 1)
-    assert cache.get("key") is results
+    key = key_of("model.py", "", "", None)
+    cache.put(key, results, started=written - 1)
+    assert cache.get(key) is None
+    cache.put(key, results, started=written + 1)
+    assert cache.get(key) is results
     helper.unlink()
-    assert cache.get("key") is None
+    assert cache.get(key) is None
 
 
 def test_the_cache_is_bounded() -> None:
     cache = ResultCache(capacity=2)
-    for key in ("a", "b", "a", "c"):
-        if cache.get(key) is None:
-            cache.put(key, Results(key, "", status=FileStatus.CLEAN), started=0)
-    assert [cache.get(key) is not None for key in ("a", "b", "c")] == [True, False, True]
+    keys = {name: key_of(name, "", "", None) for name in "abc"}
+    for name in "abac":
+        if cache.get(keys[name]) is None:
+            cache.put(keys[name], Results(name, "", status=FileStatus.CLEAN), started=0)
+    assert [cache.get(key) is not None for key in keys.values()] == [True, False, True]
 
 
 async def test_a_checkout_of_many_files_runs_once(desk: Desk) -> None:

@@ -70,8 +70,7 @@ async def test_unsaved_top_level_code_waits_for_the_save(desk: Desk, edit: str) 
             SAVED.replace("        return", "        def inner(y=3):\n            y\n        return"),
             id="inner function",
         ),
-        pytest.param("# a comment\n\n" + SAVED, id="comment"),
-        pytest.param(SAVED.replace("\n", "\r\n"), id="line ends"),
+        pytest.param("# (a, comment)\n\n" + SAVED, id="comment"),
     ],
 )
 async def test_edits_that_change_no_top_level_code_run_at_once(desk: Desk, edit: str) -> None:
@@ -79,6 +78,22 @@ async def test_edits_that_change_no_top_level_code_run_at_once(desk: Desk, edit:
     desk.type(edit)
     assert (await desk.settled()).state is DONE
     assert desk.ran == [SAVED, edit]
+
+
+@pytest.mark.parametrize(
+    ("edit", "line"),
+    [
+        pytest.param("# a comment\n\n" + SAVED, 4, id="comment"),
+        pytest.param(SAVED.replace("        return", "\n        return"), 3, id="blank line"),
+        pytest.param(SAVED.replace("\n", "\r\n"), 2, id="line ends"),
+    ],
+)
+async def test_edits_that_say_nothing_are_answered_without_a_run(desk: Desk, edit: str, line: int) -> None:
+    await desk.opened()
+    desk.type(edit)
+    last = await desk.settled()
+    assert (last.state, brief(last.report)) == (DONE, [f"dtype {line}:19-22"])
+    assert desk.ran == [SAVED]
 
 
 async def test_a_directive_that_moves_to_another_class_waits_for_the_save(desk: Desk) -> None:

@@ -52,10 +52,10 @@ async def test_while_a_run_goes_on_the_one_before_it_answers(desk: Desk) -> None
 
 async def test_a_run_that_ends_badly_takes_nothing_away(desk: Desk) -> None:
     await desk.opened(SAVED)
-    desk.type(SAVED.replace("FACT", "FACT  # HANG"))
+    desk.type(SAVED.replace("FACT", "FACT - HANG"))
     await desk.settled()
     assert told(desk.engine.expressions(desk.uri())) == ["2:19 1 preview"]
-    desk.type(SAVED.replace("FACT", "FACT  # NOTORCH"))
+    desk.type(SAVED.replace("FACT", "FACT - NOTORCH"))
     await desk.settled()
     assert told(desk.engine.expressions(desk.uri())) == ["2:19 1 preview stale"]
 

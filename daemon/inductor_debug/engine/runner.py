@@ -40,7 +40,7 @@ from inductor_debug_schema import (
 
 from inductor_debug.engine.orders.orders import Order
 from inductor_debug.engine.pool.pool import Pool, PoolFactory
-from inductor_debug.engine.results.cache import ResultCache, key_of
+from inductor_debug.engine.results.cache import ResultCache, RunKey, key_of
 from inductor_debug.engine.results.endings import conclude, gives_up, wants_numbers
 from inductor_debug.engine.results.kept_hints import Hints
 from inductor_debug.engine.results.kept_runs import NOT_ASKED, KeptRuns, Versions
@@ -129,7 +129,14 @@ class Runner:
 
     def known(self, work: Work) -> Results | None:
         """The results that need no worker: cached ones, or why the text cannot run."""
-        return self._cache.get(self._key(work)) or self.fault(work) or self._kept_results(work)
+        known = self._cache.get(self._key(work)) or self.fault(work)
+        return known or self._after_edit(work) or self._kept_results(work)
+
+    def _after_edit(self, work: Work) -> Results | None:
+        """Results of an earlier text, where the edit has left all that they rest on."""
+        if cells_of(work.path) or len(work.text) > LARGEST_PARSED or not self.parser_speaks_for(work.settings):
+            return None
+        return self._cache.after_edit(self._key(work), work.text)
 
     def fault(self, work: Work) -> Results | None:
         """Why the text cannot run at all; None if nothing is known against it."""
@@ -295,7 +302,7 @@ class Runner:
         if self._closing:
             await asyncio.gather(*self._closing, return_exceptions=True)
 
-    def _key(self, work: Work) -> str:
+    def _key(self, work: Work) -> RunKey:
         station = self._stations.get(_station_key(work.settings))
         version = station.pool.torch_version if station else None
         return key_of(work.path, work.text, work.settings.run_digest(), version)

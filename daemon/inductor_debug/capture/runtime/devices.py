@@ -22,23 +22,16 @@ from torch._dynamo.variables.user_defined import UserDefinedClassVariable
 from torch.overrides import TorchFunctionMode
 from torch.utils import backend_registration
 
-KINDS = ("cuda", "mps", "xpu", "hpu", "npu", "mtia", "ipu", "spyre")
+from inductor_debug.source.device_words import KINDS
+
 _CPU = torch.device("cpu")
 _TYPES_OF_CUDA = "torch.cuda."
-_MENTION = re.compile(
-    rf"\b(?:{'|'.join(KINDS)}|get_device|local_rank|gpu\w*)\b|\.to\(\s*(?:\d|\w*rank\b)|\bdevice\s*=\s*\d"
-)
 _NAMED = re.compile(rf"(?:[\"']|device string: )({'|'.join(KINDS)})\b")
 _DEVICE_WORDS = re.compile(
     r"device string|not (?:linked|compiled) with|NVIDIA driver|without \w+ (?:backend|library)|not available"
     r"|[Dd]evice index|access accelerator device"
 )
 _MOVES = frozenset(getattr(torch.Tensor, kind) for kind in KINDS if hasattr(torch.Tensor, kind))
-
-
-def mentions(text: str) -> bool:
-    """Whether a source text could name an accelerator at all."""
-    return _MENTION.search(text) is not None
 
 
 def is_about_a_device(error: BaseException) -> bool:

@@ -31,7 +31,7 @@ from inductor_debug.capture.running.target import BuildMode, BuiltTarget, ending
 from inductor_debug.capture.runtime import loading
 from inductor_debug.capture.runtime.absent_libraries import AbsentImports
 from inductor_debug.capture.runtime.containment import RefusableDeed
-from inductor_debug.capture.runtime.devices import Redirector, is_about_a_device, mentions, teach_names
+from inductor_debug.capture.runtime.devices import Redirector, is_about_a_device, teach_names
 from inductor_debug.capture.runtime.interception import PATIENCE, CompiledCall, Interceptor, LoadStopped, is_compiled
 from inductor_debug.capture.runtime.memoised import forget_memoised
 from inductor_debug.capture.runtime.quiet import quiet
@@ -57,6 +57,7 @@ from inductor_debug.capture.tensors.initialisers import nothing_drawn
 from inductor_debug.capture.tensors.saving import saving
 from inductor_debug.capture.tensors.written_nowhere import WrittenNowhere
 from inductor_debug.capture.weightless.mode import WeightlessMode
+from inductor_debug.source.device_words import mentions
 from inductor_debug.source.directives import read_directives
 from inductor_debug.source.syntax_tree import tree_of
 from inductor_debug.system.torch_names import refuse

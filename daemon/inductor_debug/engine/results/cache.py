@@ -1,17 +1,20 @@
 """Results of runs that ended well, for as long as the text and everything that the run looked at stay what they were.
 
-In memory only, with all that editors show; `kept_runs` keeps on disk what makes a report. A run that crashed,
-timed out or failed is never kept, since the reason may lie outside of the files we know.
+They hold, too, for a text in which only lines have moved (`moved_results`). In memory only, with all that editors show;
+`kept_runs` keeps on disk what makes a report. A run that crashed, timed out or failed is never kept, since the reason
+may lie outside of the files we know.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from typing import NamedTuple
 
 from inductor_debug_schema import FileStatus
 
 from inductor_debug.engine.results.merge import Results
+from inductor_debug.engine.results.moved_results import results_after_edit
 from inductor_debug.engine.results.stamps import Stamp, stamps_of
 
 CAPACITY = 128
@@ -19,7 +22,19 @@ CAPACITY = 128
 GRAPHS_KEPT = 16
 """Results that keep the graphs of their targets, up to some megabytes each."""
 
+MOST_COMPARED = 4
+"""The latest results of a file whose texts are held against one that is not known."""
+
 _KEPT = (FileStatus.CLEAN, FileStatus.FINDINGS, FileStatus.NO_TARGET)
+
+
+class RunKey(NamedTuple):
+    """What a run's result depends on, except for its dependencies: `text` and `settings` are digests."""
+
+    path: str
+    text: str
+    settings: str
+    torch: str
 
 
 class ResultCache:
@@ -27,9 +42,9 @@ class ResultCache:
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
-        self._entries: OrderedDict[str, tuple[Results, list[Stamp]]] = OrderedDict()
+        self._entries: OrderedDict[RunKey, tuple[Results, list[Stamp]]] = OrderedDict()
 
-    def get(self, key: str) -> Results | None:
+    def get(self, key: RunKey) -> Results | None:
         """The result, if its dependencies have not changed since. Stats each; reads only those that were touched."""
         entry = self._entries.get(key)
         if entry is None:
@@ -41,7 +56,19 @@ class ResultCache:
         self._entries.move_to_end(key)
         return results
 
-    def put(self, key: str, results: Results, started: int) -> None:
+    def after_edit(self, key: RunKey, text: str) -> Results | None:
+        """What one of the latest results of the file becomes for `text`, if that says nothing else; kept by its key."""
+        alike = [known for known in self._entries if known._replace(text=key.text) == key]
+        for known in reversed(alike[-MOST_COMPARED:]):
+            earlier = self._entries[known]
+            moved = results_after_edit(earlier[0], text)
+            if moved is not None and self.get(known) is not None:
+                self._entries[key] = (moved, earlier[1])
+                self._shrink()
+                return moved
+        return None
+
+    def put(self, key: RunKey, results: Results, started: int) -> None:
         """Keeps a result, unless it failed or a dependency changed after the run `started` (nanoseconds since 1970)."""
         if results.status not in _KEPT:
             return
@@ -50,6 +77,9 @@ class ResultCache:
             return
         self._entries[key] = (results, stamps)
         self._entries.move_to_end(key)
+        self._shrink()
+
+    def _shrink(self) -> None:
         while len(self._entries) > self._capacity:
             self._entries.popitem(last=False)
         for older, _ in list(self._entries.values())[:-GRAPHS_KEPT]:
@@ -65,7 +95,7 @@ class ResultCache:
         self._entries.clear()
 
 
-def key_of(path: str, text: str, run_digest: str, torch_version: str | None) -> str:
-    """What a run's result depends on, except for its dependencies."""
+def key_of(path: str, text: str, run_digest: str, torch_version: str | None) -> RunKey:
+    """The key of a run of a text with the settings that decide what is run."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return "\0".join((path, digest, run_digest, torch_version or ""))
+    return RunKey(path, digest, run_digest, torch_version or "")
