@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, NamedTuple
 
+from inductor_debug.capture.dynamo.line_tables import true_line_tables
 from inductor_debug.capture.expressions.instruction_expressions import SourcePositions, positions_at
 from inductor_debug.capture.expressions.spans import name_of
 
@@ -89,7 +90,7 @@ def hooked_positions(*, replacing: bool = False) -> Iterator[None]:
     """
     installed = install()
     try:
-        with _without_stack_traces() if installed and replacing else nullcontext():
+        with _without_stack_traces() if installed and replacing else nullcontext(), true_line_tables():
             yield
     finally:
         if installed:
