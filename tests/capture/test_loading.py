@@ -429,3 +429,29 @@ def test_a_name_that_a_module_lacks_is_no_module(tmp_path: Path) -> None:
     write(tmp_path, {"ops/__init__.py": "", "ops/parts.py": "WIDTH = 7"})
     [finding] = analyze(tmp_path / "ops" / "nms.py", "from .parts import HEIGHT\n").findings
     assert "cannot import name 'HEIGHT'" in finding.message
+
+
+@pytest.mark.parametrize("package", [True, False], ids=["package", "namespace"])
+def test_a_circle_of_imports_that_python_takes_is_none_of_a_missing_name(tmp_path: Path, package: bool) -> None:
+    folder = tmp_path / "models"
+    folder.mkdir()
+    if package:
+        (folder / "__init__.py").write_text("")
+    (folder / "ops.py").write_text("import genotypes\nwidth = 3\n")
+    (tmp_path / "genotypes.py").write_text("from models import ops\n\ndef width():\n    return ops.width\n")
+    text = """
+    import torch
+    from torch import nn
+    from models import ops
+    import genotypes
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(genotypes.width(), 4)
+
+        def forward(self, x):
+            return self.layer(x)
+    """
+    job = analyze(folder / "cells.py", dedent(text), root=tmp_path)
+    assert (job.status, job.findings) == (FileStatus.CLEAN, [])

@@ -311,15 +311,17 @@ def _what_lacks(error: Exception) -> str:
 def _lacking(module: Any, names: Sequence[str]) -> ImportError | None:
     """What Python raises where a module has not all names that are imported from it.
 
-    None of one that is half done and mentions the name, for it may have it later.
+    None of one that is half done and mentions the name, for it may have it later; nor of a package's module that is
+    half done itself, as in a circle of imports: the package has it only afterwards, and Python takes it all the same.
     """
     if "*" in names:
         return None
-    name = next((name for name in names if _is_missing(module, name)), None)
+    whole = str(foreign.attribute(module, "__name__"))
+    missing = (name for name in names if _is_missing(module, name))
+    name = next((name for name in missing if f"{whole}.{name}" not in sys.modules), None)
     file = foreign.file_of(module)
     if name is None or (_is_initialising(module) and name in "".join(linecache.getlines(file or ""))):
         return None
-    whole = str(foreign.attribute(module, "__name__"))
     return ImportError(
         f"cannot import name {name!r} from {whole!r} ({file or 'unknown location'})", name=whole, path=file
     )

@@ -1,10 +1,13 @@
-"""Other ways than `torch.compile` by which a file has torch capture a model: explained, optimised, exported.
+"""Other ways than `torch.compile` by which a file has torch capture a model: explained, optimised, exported, traced.
 
 `torch._dynamo.explain(f)(x)` compiles `f`; `torch._dynamo.optimize("inductor")(f)` is what `torch.compile` was called
-before; `torch.export.export(model, (x,))` captures a model whole. Each says what is captured and with which inputs, so
-it makes a target. They do here what they always do, once the call was taken down: what a file goes on to do with an
-explanation or an exported program is its own. Those of `torch._dynamo` are private names of torch 2.11 to 2.13; where
-one is gone, it makes no target.
+before; `torch.export.export(model, (x,))` captures a model whole; `torch.jit.trace(model, x)` records one run of it.
+Each says what is captured and with which inputs, so it makes a target. They do here what they always do, once the call
+was taken down: what a file goes on to do with an explanation or an exported program is its own. `torch.jit.trace` alone
+gives the model itself, run once with the example: TorchScript's tracer takes no tensors without values, nor weights
+that something watches ("Cannot insert a Tensor that requires grad as a constant", torch 2.13), and what it gives
+computes the same. Those of `torch._dynamo` are private names of torch 2.11 to 2.13; where one is gone, it makes no
+target.
 """
 
 from __future__ import annotations
@@ -57,6 +60,10 @@ def other_ways(watcher: Watcher) -> Iterator[None]:
         (torch._dynamo, "optimize", _optimising),
         (torch.export, "export", functools.partial(_exporting, draft=False)),
         (torch.export, "draft_export", functools.partial(_exporting, draft=True)),
+        (torch.jit, "trace", _tracing),
+        (torch.jit, "trace_module", _tracing_methods),
+        (torch.jit, "freeze", _on_scripted),
+        (torch.jit, "optimize_for_inference", _on_scripted),
     ]
     with contextlib.ExitStack() as stack:
         for owner, name, made in ways:
@@ -100,6 +107,49 @@ def _exporting(original: Callable[..., Any], watcher: Watcher, *, draft: bool) -
         return watcher.capture(mod, run, args, dict(named), asked)
 
     return export
+
+
+def _tracing(original: Callable[..., Any], watcher: Watcher) -> Any:
+    def trace(func: Any, example_inputs: Any = None, *_: Any, example_kwarg_inputs: Any = None, **__: Any) -> Any:
+        args = () if example_inputs is None else _as_arguments(example_inputs)
+        kwargs = dict(example_kwarg_inputs) if isinstance(example_kwarg_inputs, Mapping) else {}
+        watcher.capture(func, lambda: func(*args, **kwargs), args, kwargs, None)
+        return _savable(func)
+
+    return trace
+
+
+def _tracing_methods(original: Callable[..., Any], watcher: Watcher) -> Any:
+    def trace_module(mod: Any, inputs: Any, *_: Any, **__: Any) -> Any:
+        for name, example in inputs.items():
+            method, args = getattr(mod, name), _as_arguments(example)
+            model = mod if name == "forward" else method
+            watcher.capture(model, functools.partial(model, *args), args, {}, None)
+        return _savable(mod)
+
+    return trace_module
+
+
+def _as_arguments(example: Any) -> tuple[Any, ...]:
+    """The arguments that an example of inputs stands for: torch passes what is no tuple as the only one."""
+    return tuple(example) if isinstance(example, tuple) else (example,)
+
+
+def _on_scripted(original: Callable[..., Any], watcher: Watcher) -> Any:
+    """What takes scripted modules alone: what was traced here is none, and is given back as it is."""
+
+    def prepared(mod: Any, *args: Any, **kwargs: Any) -> Any:
+        return original(mod, *args, **kwargs) if foreign.is_a(mod, torch.jit.ScriptModule) else mod
+
+    return prepared
+
+
+def _savable(traced: Any) -> Any:
+    """The same; it is saved nowhere when somebody asks for that, as files for what TorchScript made are not."""
+    if not hasattr(traced, "save"):
+        with contextlib.suppress(AttributeError, TypeError):  # a built-in function, or a class with slots
+            object.__setattr__(traced, "save", lambda *_, **__: None)
+    return traced
 
 
 def _of_inputs(value: Any, mod: Any, args: Any, kwargs: Any) -> Any:

@@ -76,11 +76,20 @@ def _reads(node: ast.ClassDef) -> Iterator[ast.Attribute]:
     """The attributes of its own object that the methods of a class read without a guard."""
     for function in node.body:
         if isinstance(function, Function):
-            own = first_parameter(function)
-            names = (item for item in ast.walk(function) if isinstance(item, ast.Name) and item.id == own)
-            if own not in ("", "cls") and all(isinstance(name.ctx, ast.Load) for name in names):
-                for statement in function.body:
-                    yield from _unguarded(statement, own)
+            yield from _reads_in(function)
+
+
+def _reads_in(function: Function) -> Iterator[ast.Attribute]:
+    own = first_parameter(function)
+    names = (item for item in ast.walk(function) if isinstance(item, ast.Name) and item.id == own)
+    if own not in ("", "cls") and all(isinstance(name.ctx, ast.Load) for name in names):
+        for statement in function.body:
+            yield from _unguarded(statement, own)
+
+
+def reads_of(function: Function) -> set[str]:
+    """The attributes that a method reads of its own object without a guard."""
+    return {read.attr for read in _reads_in(function)}
 
 
 def unset_reads(node: ast.ClassDef, kind: type) -> set[str]:

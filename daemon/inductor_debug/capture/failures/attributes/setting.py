@@ -42,6 +42,13 @@ def of_class(node: ast.ClassDef) -> AttributeSetting:
     return found
 
 
+def set_by(function: Function) -> set[str]:
+    """What a method sets on its own object by name."""
+    found = AttributeSetting()
+    _take(function, first_parameter(function), found)
+    return found.own
+
+
 def outside_classes(tree: ast.Module) -> AttributeSetting:
     """What the rest of a module sets."""
     found = AttributeSetting()

@@ -1,36 +1,70 @@
-"""What a project sets on a model after building it: `model.drop_path_prob = args.drop_path_prob`.
+"""What a project gives a model after building it: `model.drop_prob = args.drop_prob`, `net.reset(batch_size)`.
 
-Looked for only where methods of the class read what nothing in its own text gives it. Nothing is run, and what a class
-has by itself is never replaced.
+Values are looked for only where methods of the class read what nothing in its own text gives it. What another method
+of the class gives before the first run (`init_hidden`, `init_sequence`, `reset`) that method is called for, once the
+object is built. What a class has by itself is never replaced.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import contextlib
+import inspect
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from inductor_debug.capture.failures.attributes.missing import unset_reads
+from inductor_debug.capture.failures.attributes.missing import reads_of, unset_reads
+from inductor_debug.capture.failures.attributes.setting import Function, first_parameter, set_by
 from inductor_debug.capture.inference.construction.call_sites import CallSites, set_later
 from inductor_debug.capture.inference.construction.invention import constructor_value
+from inductor_debug.capture.inference.specs.argument_names import DEFAULT_SIZES, is_batch
 from inductor_debug.capture.inference.values.symbolic_values import fresh, is_known
 
 
 @dataclass(frozen=True)
 class SetLater:
-    """The attributes that a project gives the objects of a class, and those of them whose values are made up."""
+    """The attributes that a project gives the objects of a class, and those of them whose values are made up.
+
+    `preparing` has the methods that give attributes before the first run, with what they give.
+    """
 
     attributes: Mapping[str, Any] = field(default_factory=dict)
     made_up: frozenset[str] = frozenset()
+    preparing: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def on(self, built: Any) -> Any:
         """The object, with those attributes that it has not got by itself."""
         for name, value in self.attributes.items():
             if not hasattr(built, name):
                 setattr(built, name, fresh(value))
+        for method, given in self.preparing.items():
+            if not all(hasattr(built, name) for name in given):
+                _prepare(built, method)
         return built
+
+
+def _prepare(built: Any, method: str) -> None:
+    """Calls a method for what it gives the object; where it refuses, its first run will tell what is missing."""
+    with contextlib.suppress(Exception):
+        function = getattr(built, method)
+        values: dict[str, Any] = {}
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+                values[parameter.name] = _argument(parameter, values)
+        function(**values)
+
+
+def _argument(parameter: inspect.Parameter, known: dict[str, Any]) -> Any:
+    """As many in a batch as inputs have, where it is called so."""
+    if is_batch(parameter.name):
+        return DEFAULT_SIZES["B"]
+    return constructor_value(parameter.name, _annotation(parameter), known, 0)
+
+
+def _annotation(parameter: inspect.Parameter) -> str:
+    return "" if parameter.annotation is parameter.empty else inspect.formatannotation(parameter.annotation)
 
 
 def attributes_set_later(
@@ -47,11 +81,42 @@ def attributes_set_later(
         sites: the calls in its file.
     """
     node = next((item for item in tree.body if isinstance(item, ast.ClassDef) and item.name == kind.__name__), None)
+    preparing = _preparing(node, kind) if node is not None else {}
     wanted = unset_reads(node, kind) if node is not None else set()
     if not wanted:
-        return SetLater()
+        return SetLater(preparing=preparing)
     found = {
         name: value for name, value in set_later(root, path, kind.__name__, sites, module).items() if name in wanted
     }
     unknown = frozenset(name for name, value in found.items() if not is_known(value))
-    return SetLater({**found, **{name: constructor_value(name, "", {}, 0) for name in unknown}}, unknown)
+    return SetLater({**found, **{name: constructor_value(name, "", {}, 0) for name in unknown}}, unknown, preparing)
+
+
+def _preparing(node: ast.ClassDef, kind: type) -> dict[str, frozenset[str]]:
+    """The methods that give what a run reads and neither the constructor nor a run gives; what gives most is first."""
+    methods = {item.name: item for item in node.body if isinstance(item, Function) and first_parameter(item)}
+    if "forward" not in methods or "__init__" not in methods:
+        return {}
+    made, run = (set(_reached(methods, start)) for start in ("__init__", "forward"))
+    given = {name: set_by(item) for name, item in methods.items()}
+    needed = {read for name in run for read in reads_of(methods[name])} - set(dir(kind))
+    needed -= set().union(*(given[name] for name in made | run))
+    found: dict[str, frozenset[str]] = {}
+    outside = {name: set().union(*(given[one] for one in _reached(methods, name))) for name in methods}
+    for name in sorted(outside, key=lambda item: (-len(outside[item] & needed), item)):
+        gives = outside[name] & needed if name not in made | run else set()
+        if gives:
+            found[name] = frozenset(gives)
+            needed -= gives
+    return found
+
+
+def _reached(methods: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef], start: str) -> Iterator[str]:
+    """A method, and those of the same object that it calls."""
+    waiting, seen = [start], {start}
+    while waiting:
+        name = waiting.pop()
+        yield name
+        called = {item for item in reads_of(methods[name]) if item in methods} - seen
+        seen |= called
+        waiting += called

@@ -83,6 +83,7 @@ _IMAGE = (_tensor("B", 3, "H", "W"), _tensor("B", 1, "H", "W"))
 _IDS = (_tensor("B", "T", dtype=_I), _tensor("B", dtype=_I), _tensor("T", dtype=_I))
 _ONE = _IDS[1:]
 _SEQUENCE = (_tensor("B", "T", "D"),)
+_TIMES = (_tensor("T"), _tensor("B"), _tensor("B", "T"))
 _STEP = (_tensor("B", dtype=_I), _tensor("B"), _tensor("B", 1))
 _MASK = (
     _tensor("B", "T", dtype=_B),
@@ -122,6 +123,7 @@ _ARGUMENTS: tuple[tuple[re.Pattern[str], tuple[TensorSpec, ...]], ...] = tuple(
         (r"(input_values|waveforms?|wavs?|audio|signal|speech)", (_tensor("B", "A"), _tensor("B", 1, "A"))),
         (r"(mels?|spectrograms?|spec|mel_spec|input_features)", (_tensor("B", 80, "L"), _tensor("B", "L", 80))),
         (r"(timesteps?|t|time|step|noise_levels?|sigmas?)", _STEP),
+        (r"(ts|tps|times|timestamps|t_(span|eval|local|points?)|(\w+_)?time_(steps|points)(_\w+)?)", _TIMES),
         (r"(labels?|targets?|y|classes|class_labels?|cls)", (_tensor("B", dtype=_I), _tensor("B", "T", dtype=_I))),
         (LENGTHS, (_tensor("B", dtype=_I),)),
         (r"(edge_index|edges)", (_tensor(2, "E", dtype=_I),)),
