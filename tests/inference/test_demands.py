@@ -504,6 +504,25 @@ def test_a_table_of_embeddings_is_as_wide_as_what_else_is_guessed(tmp_path: Path
     assert ways(tmp_path, text)[:2] == ["(64, torch.zeros(1000, 64))", "(32, torch.zeros(1000, 32))"]
 
 
+@pytest.mark.parametrize(
+    "made", ["torch.tensor(table, dtype=torch.float)", "torch.FloatTensor(table)", "table.float()"]
+)
+def test_a_table_is_as_wide_as_arguments_after_it_say(made: str, tmp_path: Path) -> None:
+    text = f"""
+    class Model(nn.Module):
+        def __init__(self, table, opt):
+            self.embed = nn.Embedding.from_pretrained({made})
+            self.rnn = nn.LSTM(opt.embed_dim, opt.hidden_dim)
+    def main():
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--embed_dim", type=int, default=300)
+        parser.add_argument("--hidden_dim", type=int, default=50)
+        opt = parser.parse_args()
+        Model(read("vectors.txt"), opt)
+    """
+    assert ways(tmp_path, text)[0].startswith("(torch.zeros(1000, 300), ")
+
+
 UNKNOWN = {
     "nn.Sequential(unknown(), nn.ReLU())": "",
     "[nn.Linear(4, unknown())]": "",

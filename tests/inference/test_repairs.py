@@ -569,6 +569,28 @@ def test_of_what_a_mask_chooses_something_is_left_as_the_rendered_call_says_too(
     assert Visible()(patches, mask).shape[0] == len(patches)
 
 
+class Lengths(nn.Module):
+    """Counts the tokens of each text that are no padding."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.rnn = nn.Embedding(9, 6), nn.GRU(6, 4, batch_first=True)
+
+    def forward(self, inputs: Any) -> Any:
+        tokens = inputs[0]
+        lengths = (tokens != 0).sum(-1)
+        packed = nn.utils.rnn.pack_padded_sequence(self.embed(tokens), lengths, batch_first=True, enforce_sorted=False)
+        return self.rnn(packed)[1]
+
+
+def test_tokens_of_which_none_may_be_padding_are_no_padding() -> None:
+    trials = Trials(Lengths)
+    plan = plan_for(trials.subject)
+    found = search(trials, lambda: plan, [plan.first()], set(), lambda _: False, seconds=60, runs=80)
+    assert isinstance(found, Found), found
+    assert Lengths()(*eval(inputs_of(found.guess), {"torch": torch})).shape[-1] == 4
+
+
 class TwoInputs(nn.Module):
     main_input_name = ("pixel_values", "task_inputs")
     config = SimpleNamespace(is_encoder_decoder=False, num_labels=32)

@@ -34,6 +34,7 @@ from inductor_debug.capture.inference.construction.given_arguments import (
     Construction,
     fresh_value,
     numbers_in,
+    sizes_in,
 )
 from inductor_debug.capture.inference.construction.handed_on import handed_on
 from inductor_debug.capture.inference.construction.invention import (
@@ -96,6 +97,11 @@ def constructions(
     if any(item.default is True for item in loads):
         without = {item.name: False for item in loads if type(item.default) is bool}
         yield from _new([builder.bound(parameters, *calls[0]).changed(without)], seen)
+
+
+def _is_table(argument: SpecArgument) -> bool:
+    """Whether an argument is data that was invented, a tensor or an array of NumPy."""
+    return isinstance(argument.spec, BuiltSpec) and argument.spec.is_data
 
 
 def _new(made: list[Construction], seen: set[str]) -> Iterator[Construction]:
@@ -190,9 +196,21 @@ class _Builder:
                     invented.append(item.name)
             known[item.name] = value
             arguments.append(SpecArgument(item.name, spec, by_name or item not in positional))
+        tables = [place for place, item in enumerate(arguments) if item.name in invented and _is_table(item)]
+        for place in tables:
+            arguments[place] = self._as_wide(arguments[place], known, arguments)
         rest = {name: value for name, value in kwargs.items() if name not in known}
         arguments += self._more(args[len(positional) :], rest, by_name)
         return Construction(tuple(arguments), tuple(invented), source, numbers_in(known), self.files.used)
+
+    def _as_wide(self, table: SpecArgument, known: dict[str, Any], others: list[SpecArgument]) -> SpecArgument:
+        """A table that was invented, as wide as any argument says, those after it and configurations too."""
+        made = [fresh_value(item.spec) for item in others if _CONFIG.fullmatch(item.name) and item is not table]
+        inside = {str(place): dict(vars(item)) for place, item in enumerate(made) if hasattr(item, "__dict__")}
+        data = data_for(self._demand(table.name), sizes_in({**known, **inside}), self.alternative)
+        if data is None:
+            return table
+        return replace(table, spec=BuiltSpec(data.text, UnknownError, make=data.make, guessed=True, is_data=True))
 
     def _more(self, args: list[Any], kwargs: dict[str, Any], by_name: bool) -> list[SpecArgument]:
         """What a call gives beyond the parameters that have names; by position only where nothing goes by name."""
@@ -240,7 +258,7 @@ class _Builder:
         if kind is torch.Tensor:
             data = tensor_for(demand, known, self.alternative)
         if data is not None:
-            return BuiltSpec(data.text, UnknownError, make=data.make, guessed=True)
+            return BuiltSpec(data.text, UnknownError, make=data.make, guessed=True, is_data=True)
         configuration = self._configuration(name, kind, demand)
         if configuration is not None:
             return configuration

@@ -97,11 +97,12 @@ class Construction:
 class BuiltSpec(ConstantSpec):
     """A value that is made anew for each construction, as modules are not shared.
 
-    `guessed` says that something in it was written down by nobody.
+    `guessed` says that something in it was written down by nobody, `is_data` that it is a tensor or an array.
     """
 
     make: Callable[[], Any] = field(default=lambda: None, compare=False, hash=False)
     guessed: bool = field(default=False, compare=False, hash=False)
+    is_data: bool = field(default=False, compare=False, hash=False)
 
 
 def fresh_value(spec: Any) -> Any:
@@ -119,6 +120,14 @@ def numbers_in(known: dict[str, Any], deepest: int = 2) -> tuple[int, ...]:
         elif deepest:
             found += numbers_in(_parts_of(given), deepest - 1)
     return tuple(found)
+
+
+def sizes_in(known: dict[str, Any], deepest: int = 2) -> dict[str, int]:
+    """The whole numbers among the arguments by their names, then those in configurations among them."""
+    found: dict[str, int] = {}
+    for value in known.values() if deepest else ():
+        found = {**sizes_in(_parts_of(value), deepest - 1), **found}
+    return {**found, **{name: value for name, value in known.items() if type(value) is int}}
 
 
 def _parts_of(value: Any) -> dict[str, Any]:

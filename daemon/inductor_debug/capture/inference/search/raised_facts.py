@@ -57,7 +57,9 @@ _WANTS_TENSOR = re.compile(r"object has no attribute|must be Tensor|not Tensor|u
 _NEEDS_GRADIENT = re.compile(r"(does not|doesn't) require grad|element 0 of tensors|requires_grad")
 _BELOW_ZERO = re.compile(r"index -\d+ is out of bounds")
 _INDICES = re.compile(r"too many indices|shape of the mask")
-_NOTHING = re.compile(r"of 0 elements|non-empty|numel\(\) == 0|of size 0\b|zero-size|size zero")
+_NOTHING = re.compile(
+    r"of 0 elements|non-empty|numel\(\) == 0|of size 0\b|zero-size|size zero|has to be greater than 0"
+)
 _RANK = re.compile(
     r"Dimension out of range|too many indices|[1-6]-?D\b|dimensions?|rank|ndim|unflatten|einsum|permute|"
     r"transpose|list index out of range|tuple index out of range|IndexError",

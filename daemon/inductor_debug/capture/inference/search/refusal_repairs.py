@@ -94,10 +94,12 @@ def _measured(guess: Guess, name: str, spec: TensorSpec, asked: Refusal) -> Iter
 
 
 def by_half(outcome: TrialOutcome) -> Iterator[Guess]:
-    """Where a mask has chosen nothing (`x[~mask]`), one that chooses every second."""
+    """Where a mask has chosen nothing (`x[~mask]`), one that chooses every second; tokens that are no padding."""
     for name, spec in outcome.guess.tensors() if outcome.raised.about_nothing else ():
         if spec.dtype == "bool" and not spec.is_halved:
             yield replaced(outcome.guess, name, spec, replace(spec, filled=2))
+        if spec.dtype.startswith("int") and spec.filled == "":
+            yield replaced(outcome.guess, name, spec, replace(spec, filled=1))
 
 
 def by_parts(outcome: TrialOutcome) -> Iterator[Guess]:

@@ -8,6 +8,9 @@ _NOT_DIMENSIONS = frozenset(
     {"topk", "norm", "clamp", "chunk", "split", "roll", "narrow", "select", "gather", "max", "min"}
 )
 
+_MAKE_TENSORS = frozenset(("tensor", "as_tensor", "Tensor", "FloatTensor", "DoubleTensor"))
+_CONVERT_TENSORS = frozenset(("float", "double", "half", "contiguous", "clone", "detach"))
+
 
 def shape_of(node: ast.expr) -> ast.expr | None:
     """`x` of `x.shape` or `x.size()`; also of `x.shape[-2:]`-free unpackings only."""
@@ -28,6 +31,15 @@ def name_of(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def made_tensor_of(node: ast.expr) -> ast.expr:
+    """What a tensor is made of in `torch.tensor(rows)`, `FloatTensor(rows)` and `rows.float()`; else itself."""
+    if isinstance(node, ast.Call) and name_of(node.func) in _MAKE_TENSORS and node.args:
+        return made_tensor_of(node.args[0])
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CONVERT_TENSORS:
+        return made_tensor_of(node.func.value)
+    return node
 
 
 def integer(node: ast.expr | None) -> int | None:
