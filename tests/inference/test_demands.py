@@ -475,6 +475,7 @@ DEFAULTS = {
     "Norm=None; Norm(4)": "torch.nn.LayerNorm",
     "BatchNorm=None; BatchNorm(4)": "torch.nn.BatchNorm2d",
     "table=None; table.shape[0]": "torch.zeros(64, 64)",
+    "priors_cxcy=None; priors_cxcy.size(0)": "torch.zeros(40, 4)",
     "table=[]; table.size(0)": "torch.zeros(64, 64)",
     "depth=None; assert depth is not None": "2",
     "depth=None; assert isinstance(depth, int)": "2",

@@ -207,7 +207,7 @@ class _Builder:
         """A table that was invented, as wide as any argument says, those after it and configurations too."""
         made = [fresh_value(item.spec) for item in others if _CONFIG.fullmatch(item.name) and item is not table]
         inside = {str(place): dict(vars(item)) for place, item in enumerate(made) if hasattr(item, "__dict__")}
-        data = data_for(self._demand(table.name), sizes_in({**known, **inside}), self.alternative)
+        data = data_for(self._demand(table.name), sizes_in({**known, **inside}), self.alternative, table.name)
         if data is None:
             return table
         return replace(table, spec=BuiltSpec(data.text, UnknownError, make=data.make, guessed=True, is_data=True))
@@ -254,9 +254,9 @@ class _Builder:
         if any(isinstance(item, type) and self._is_asked_for(item) for item in said.items):
             return self._several(said, name, known)
         kind = said.kind if isinstance(said.kind, type) and not said.is_class else None
-        data = data_for(demand, known, self.alternative) if kind is None else None
+        data = data_for(demand, known, self.alternative, name) if kind is None else None
         if kind is torch.Tensor:
-            data = tensor_for(demand, known, self.alternative)
+            data = tensor_for(demand, known, self.alternative, name)
         if data is not None:
             return BuiltSpec(data.text, UnknownError, make=data.make, guessed=True, is_data=True)
         configuration = self._configuration(name, kind, demand)
@@ -427,7 +427,7 @@ class _Builder:
         """
         nested = "configuration" in demand.roles and demand.fields and "module" not in demand.roles
         item = demand.item or Demand()
-        if (data := data_for(demand, known)) is not None:
+        if (data := data_for(demand, known, 0, name)) is not None:
             return SymbolicValue(data.make, text=data.text)
         if (number := demand.number_given_back) is not None:
             return SymbolicValue(functools.partial, (int, constructor_value(name, "", {}, self.alternative, number)))

@@ -7,7 +7,7 @@ a layer that keeps the shape. It is spelled in full, so that a directive that na
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from torch import nn
 
 from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.invention import integer
+from inductor_debug.capture.inference.specs.argument_names import default_size, specs_for
 
 _WIDTH = re.compile(r"(.*_)?(emb\w*|words?|chars?|token)_?(dim\w*|size|width)")
 """What the width of a table of embeddings is called."""
@@ -66,10 +67,13 @@ def _layer_with(names: Collection[str]) -> StandIn | None:
     return None
 
 
-def data_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -> StandIn | None:
-    """The tensor or the array of NumPy that an argument is given; None where neither is asked for."""
+def data_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0, name: str = "") -> StandIn | None:
+    """The tensor or the array of NumPy that an argument is given; None where neither is asked for.
+
+    What is called like boxes or points (`priors`) has as many numbers in each as those have.
+    """
     if demand.is_tensor:
-        return tensor_for(demand, known, alternative)
+        return tensor_for(demand, known, alternative, name)
     if demand.item is not None and (demand.item.is_tensor or demand.item.fields.keys() == {"device"}):
         one, count = tensor_for(demand.item, {}, alternative), max(demand.count, _MOST_TENSORS)
         return StandIn(f"[{', '.join([one.text] * count)}]", lambda: [one.make() for _ in range(count)])
@@ -81,7 +85,7 @@ def data_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -> 
     return StandIn(f"{table.text}.numpy()", lambda: table.make().numpy())
 
 
-def tensor_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -> StandIn:
+def tensor_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0, name: str = "") -> StandIn:
     """The tensor that an argument is given: a table of embeddings, else one with as many sizes as it is asked for.
 
     The table is as wide as an argument before it says. All sizes of others are the first size among the arguments
@@ -93,10 +97,18 @@ def tensor_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0) -
     if "tensor" not in demand.roles:
         rank = max(demand.fields["shape"].count if "shape" in demand.fields else 0, 2 - min(alternative, 1))
         sizes = [next((value for value in known.values() if type(value) is int and value > 1), integer("dim"))] * rank
+        sizes = next(_rows_called(name), sizes) if alternative == 0 else sizes
     text = f"torch.zeros({', '.join(map(str, sizes))})"
     if "parameter" in demand.roles:
         return StandIn(f"torch.nn.Parameter({text})", lambda: nn.Parameter(torch.zeros(sizes)))
     return StandIn(text, lambda: torch.zeros(sizes))
+
+
+def _rows_called(name: str) -> Iterator[list[int]]:
+    """The sizes of tensors whose rows have a number of items that their name tells."""
+    for spec in specs_for(name):
+        if len(spec.dims) > 1 and isinstance(spec.dims[-1], int) and spec.dtype.startswith("float"):
+            yield [dim if isinstance(dim, int) else default_size(dim, {}) for dim in spec.dims]
 
 
 def _several(demand: Demand) -> StandIn | None:

@@ -133,7 +133,10 @@ _ARGUMENTS: tuple[tuple[re.Pattern[str], tuple[TensorSpec, ...]], ...] = tuple(
         (r"(points?|xyz|coords?|point_cloud|pc|positions?|pos)", _POINTS),
         (r"(\w+_)?grid_thws?", (TensorSpec((1, 3), _I, 4),)),
         (r"(\w+_)?bbox", (_tensor("B", "T", 4, dtype=_I), _tensor("B", 4))),
-        (r"(boxes|bboxes|rois?|proposals|anchors)", (_tensor("N", 4), _tensor("B", "N", 4), _tensor("N", 5))),
+        (
+            r"(boxes|bboxes|rois?|proposals|anchors|priors)(_(c?xc?y\w*|corners|centers))?",
+            (_tensor("N", 4), _tensor("B", "N", 4), _tensor("N", 5)),
+        ),
         (r"(rays?(_o|_d)?|origins?|directions?|viewdirs?)", (_tensor("N", 3),)),
         (r"(q|k|v|query|key|value|queries|keys|values)", (_tensor("B", "T", "D"), _tensor("B", "G", "T", "D"))),
     )
