@@ -395,7 +395,7 @@ class _Reader:
             if position == _TAKE_SHARES.get(name):
                 self.claim(argument, "share")
             if position == 0 and name in _TAKE_TENSORS:
-                self.claim(read.made_tensor_of(argument), "tensor")
+                self.claim(read.table_of(argument) if name == "from_pretrained" else argument, "tensor")
             if position == 0 and name == "from_numpy":
                 self.claim(argument, "array")
             if name == "ModuleList" and (asked := self.demand(argument)) is not None:

@@ -33,12 +33,12 @@ def name_of(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def made_tensor_of(node: ast.expr) -> ast.expr:
-    """What a tensor is made of in `torch.tensor(rows)`, `FloatTensor(rows)` and `rows.float()`; else itself."""
-    if isinstance(node, ast.Call) and name_of(node.func) in _MAKE_TENSORS and node.args:
-        return made_tensor_of(node.args[0])
+def table_of(node: ast.expr) -> ast.expr:
+    """What a table is made of in `torch.tensor(rows)`, `FloatTensor(rows)` and `rows.float()`; else itself."""
+    if isinstance(node, ast.Call) and name_of(node.func) in _MAKE_TENSORS and len(node.args) == 1:
+        return table_of(node.args[0])
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CONVERT_TENSORS:
-        return made_tensor_of(node.func.value)
+        return table_of(node.func.value)
     return node
 
 
