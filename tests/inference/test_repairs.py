@@ -42,6 +42,17 @@ class Asserted(nn.Module):
         return x @ torch.ones(6, 2)
 
 
+class Inside(nn.Module):
+    """Hands its argument on to what calls it otherwise and asserts something of it, beside one that is called so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = Asserted()
+
+    def forward(self, source: Any, y: Any) -> Any:
+        return self.inner(source) + y.mean()
+
+
 class Below(nn.Module):
     """Puts an image below a prompt, and takes both as high as it says."""
 
@@ -408,6 +419,7 @@ CALLS = {
     Inset: "x f32[2, 3, 64, 96], x_small f32[2, 12, 16, 24]",
     Pairs: "pixel_values f32[2, 2, 3, 64, 96]",
     Asserted: "x f32[2, 16, 6]",
+    Inside: "source f32[2, 16, 6], y f32[2, 5]",
     Below: "image f32[2, 3, 40, 48], prompt f32[2, 3, 40, 48]",
     Trained: "x f32[2, 8], pitches f32[2, 32], energies f32[2, 32]",
     OneOf: "x f32[2, 32], image f32[2, 3, 64, 96]",

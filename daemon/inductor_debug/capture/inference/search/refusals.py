@@ -2,8 +2,9 @@
 
 `if x.ndim != 5 or x.size(1) != 2: raise` says what `x` is to be, `if x is None: raise` that it is to be given. Where
 Python refuses itself to do something with None, the names of the statement that stand for it are to be given. Read from
-the syntax of the function that raised and from the values of its names; no message is read and nothing is run. Names
-are taken for arguments of the call that are called alike: they usually are where one function hands them on.
+the syntax of the function that raised and from the values of its names; no message is read and nothing is run. A name
+is the argument of the call that it was handed on from, where it still is that very tensor; others are taken for
+arguments that are called alike.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import ast
 import inspect
 import itertools
 import textwrap
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, FrameType
@@ -29,6 +31,8 @@ Size = tuple[str, int]
 _HELD_APART, _HELD_EQUAL = (ast.NotEq, ast.Lt, ast.Gt), (ast.Eq, ast.LtE, ast.GtE)
 """Comparisons that equal sides turn out false, and true."""
 
+_NOBODYS = ("torch", __name__.partition(".")[0])
+"""Packages whose functions are not the user's."""
 _EXTREMES = ("min", "max", "amin", "amax", "aminmax")
 
 
@@ -51,20 +55,66 @@ class Refusal:
     bounded: list[str] = field(default_factory=list)
     alike: list[tuple[str, str]] = field(default_factory=list)
 
+    def renamed(self, names: Mapping[str, str]) -> Refusal:
+        """The same of arguments that are called otherwise."""
+
+        def of(name: str) -> str:
+            return names.get(name, name)
+
+        return Refusal(
+            list(map(of, self.missing)),
+            list(map(of, self.flags)),
+            {of(name): rank for name, rank in self.ranks.items()},
+            {(of(name), dim): size for (name, dim), size in self.sizes.items()},
+            {(of(name), dim): size for (name, dim), size in self.had.items()},
+            {of(name): rank for name, rank in self.had_ranks.items()},
+            {(of(name), dim): number for (name, dim), number in self.multiples.items()},
+            list(map(of, self.bounded)),
+            [(of(one), of(other)) for one, other in self.alike],
+        )
+
 
 def refusal_of(error: BaseException | None) -> Refusal:
     """The conditions under which the statement that raised `error` does so; empty where it is no such statement."""
-    step = error.__traceback__ if error is not None else None
-    while step is not None and step.tb_next is not None:
-        step = step.tb_next
-    if step is None or str(step.tb_frame.f_globals.get("__name__")).partition(".")[0] == "torch":
+    steps = list(traceback.walk_tb(error.__traceback__ if error is not None else None))
+    if error is None or not steps or _owner(steps[-1][0]) == "torch":
         return Refusal()
-    frame = step.tb_frame
+    frame, line = steps[-1]
+    return _refused(error, frame, line).renamed(_handed_on([frame for frame, _ in steps]))
+
+
+def _owner(frame: FrameType) -> str:
+    """The package that the code of a frame is of."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
+
+
+def _handed_on(frames: list[FrameType]) -> dict[str, str]:
+    """What the arguments of the innermost of some frames are called in the outermost one that had them as arguments."""
+    *outer, inner = frames
+    users = [frame for frame in outer if _owner(frame) not in _NOBODYS]
+    found: dict[str, str] = {}
+    for name, value in _arguments(inner) if users else ():
+        origin = (other for other, given in _arguments(users[0]) if given is value)
+        if isinstance(value, torch.Tensor) and (called := next(origin, None)) is not None:
+            found[name] = called
+    return found
+
+
+def _arguments(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """The arguments of a function by name, as far as its names still stand for something."""
+    code = frame.f_code
+    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        if name in frame.f_locals:
+            yield name, frame.f_locals[name]
+
+
+def _refused(error: BaseException, frame: FrameType, line: int) -> Refusal:
+    """What a statement of a line asks for that raised `error`, by the names in its own function."""
     if isinstance(error, TypeError | AttributeError):
-        return Refusal(_unset(frame, step.tb_lineno))
-    if isinstance(error, RuntimeError) and (flags := _asked_for_truth(frame, step.tb_lineno)):
+        return Refusal(_unset(frame, line))
+    if isinstance(error, RuntimeError) and (flags := _asked_for_truth(frame, line)):
         return Refusal(flags=flags)
-    conditions = _conditions(frame.f_code, step.tb_lineno)
+    conditions = _conditions(frame.f_code, line)
     if not conditions:
         return Refusal()
     reader = _Reader(frame)
