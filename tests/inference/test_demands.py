@@ -499,6 +499,17 @@ def test_a_default_with_which_no_constructor_ends_is_replaced(code: str, tmp_pat
     assert first(tmp_path, text) == (f"(4, {instead.replace('64', '4')})" if instead else "(4,)")
 
 
+def test_a_number_by_default_whose_length_is_asked_for_is_a_list_in_the_second_try(tmp_path: Path) -> None:
+    text = """
+    class Model(nn.Module):
+        def __init__(self, width, kernels=1):
+            self.layers = nn.ModuleList(nn.Conv2d(width, width, kernels[i]) for i in range(len(kernels)))
+    def main():
+        Model(24)
+    """
+    assert {"(24,)", "(24, [3, 5, 7])"} <= set(ways(tmp_path, text))
+
+
 def test_a_table_of_embeddings_is_as_wide_as_what_else_is_guessed(tmp_path: Path) -> None:
     body = "self.table = nn.Embedding(9, embedding_dim); self.table.weight = nn.Parameter(weights)"
     text = f"class Model(nn.Module):\n    def __init__(self, embedding_dim, weights):\n        {body}\n"

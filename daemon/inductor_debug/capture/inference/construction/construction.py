@@ -86,7 +86,7 @@ def constructions(
     for call in _written_calls(builder, parameters, tree, required=required):
         calls.append(call)
         made = [builder.bound(parameters, *call)]
-        if made[0].invented:
+        if made[0].invented or any(map(builder.may_be_several, parameters)):
             open_calls.append(call)
         if call.is_empty and not required:
             made.insert(0, Construction(numbers=numbers_in({item.name: item.default for item in parameters})))
@@ -181,7 +181,8 @@ class _Builder:
             if not self._can_be_made(value) or demand.refutes(value):
                 value = UnknownError
             optional = item.default is not inspect.Parameter.empty
-            if value is UnknownError and optional and not demand.refutes(item.default):
+            single = self.alternative > 0 and self.may_be_several(item)
+            if value is UnknownError and optional and not demand.refutes(item.default) and not single:
                 known[item.name] = item.default
                 by_name = by_name or item in positional
                 continue
@@ -202,6 +203,10 @@ class _Builder:
         rest = {name: value for name, value in kwargs.items() if name not in known}
         arguments += self._more(args[len(positional) :], rest, by_name)
         return Construction(tuple(arguments), tuple(invented), source, numbers_in(known), self.files.used)
+
+    def may_be_several(self, parameter: inspect.Parameter) -> bool:
+        """Whether a parameter has a number by default that the code takes the length of, perhaps in vain."""
+        return type(parameter.default) in (int, float) and "sequence" in self._demand(parameter.name).roles
 
     def _as_wide(self, table: SpecArgument, known: dict[str, Any], others: list[SpecArgument]) -> SpecArgument:
         """A table that was invented, as wide as any argument says, those after it and configurations too."""
