@@ -441,8 +441,7 @@ class TargetBuilder:
     def _pass_over(self, load: Load, errors: list[Exception]) -> None:
         """Keeps what cells raised, up to what stages will meet themselves: the others may come of that."""
         for index, error in enumerate(errors):
-            why = _met_later(load, error)
-            if why:
+            if why := _met_later(load, error):
                 load.notes.append(f"A cell was not run to its end: {why}.")
                 load.passed_over = errors[:index]
                 return
