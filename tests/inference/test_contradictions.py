@@ -171,6 +171,24 @@ def test_what_the_model_calls_a_length_is_declared_and_one_row_stands_for_any(
     assert [remark.rule for remark in coincidences(trials, Found(guess, frozenset("B"), guess), given)] == rules
 
 
+class Halves(nn.Module):
+    """Takes two numbers of each thing in each step, and two more: reshapes say how many those are."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        """Where each thing is next."""
+        place = x[:, :, :-1, :2].permute(0, 2, 1, 3).contiguous()
+        speed = x[:, :, :-1, 2:].permute(0, 2, 1, 3).contiguous()
+        place = place.view(x.size(0) * (x.size(2) - 1), x.size(1), 2)
+        return place + speed.view(x.size(0) * (x.size(2) - 1), x.size(1), 2)
+
+
+def test_a_reshape_declares_a_size_that_another_dimension_has_too_by_chance() -> None:
+    trials = Trials(Halves)
+    guess = Guess((SpecArgument("x", TensorSpec(("B", 8, "T", 4))),), (("B", 2), ("T", 4)))
+    assert trials.run(guess).error is None
+    assert coincidences(trials, Found(guess, frozenset("BT"), guess), {}) == []
+
+
 class Grouped(nn.Module):
     """Takes the parts of examples for examples: without parts it runs on a single one that two halves make."""
 

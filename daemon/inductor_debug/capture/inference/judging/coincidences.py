@@ -112,7 +112,10 @@ def coincidences(
             if because and not (
                 _is_anothers(trials, refused[0], fixed, found.guess)
                 or _lacks_a_dimension(trials, found, fixed)
-                or _is_reshaped_by_the_model(trials, found.guess, fixed, sources, everywhere=refused == together)
+                or any(
+                    _is_reshaped_by_the_model(trials, found.guess, fixed, sources, everywhere=everywhere)
+                    for everywhere in {refused == together, False}  # where another dimension has that size by chance
+                )
             ):
                 said = f"It runs only where dimension {fixed.dim} of `{fixed.argument}` is {fixed.size}, and {because}."
                 result.setdefault(trials.run(refused[0]).place, Remark("fixed-size", said, refused[0]))
