@@ -96,6 +96,11 @@ def test_a_break_is_told_at_the_expression_that_breaks_with_its_cause(
             "split here.",
         ),
         (
+            "import numpy as np\nreturn (x + 1).view(-1, np.prod([2, 2]))",
+            "`(x + 1).view(-1, np.prod([2, 2]))` needs the value of `np.prod([2, 2])`, which is known only when the "
+            "model runs, so the graph is split here.",
+        ),
+        (
             "if x.sum() > 0:\n    x = x + 1\nreturn x",
             "The value of `x.sum() > 0` decides which code runs next, so the graph is split here.",
         ),

@@ -114,7 +114,7 @@ def _only_unwritten(nodes: Sequence[ast.expr]) -> ast.expr | None:
         bound
         for part in parts
         for bound in ((part.lower, part.upper, part.step) if isinstance(part, ast.Slice) else (part,))
-        if bound is not None and not isinstance(bound, ast.Constant)
+        if bound is not None and not isinstance(getattr(bound, "operand", bound), ast.Constant)  # -1 is written, too
     ]
     return bounds[0] if len(bounds) == 1 else None
 
