@@ -45,7 +45,8 @@ class Other(nn.Module):
 LIKELY, FORGED = "torch.randn(2, 24)", "torch.randn(9, 24)"
 
 EDITS = {
-    "a comment elsewhere": (MODEL.replace("WIDTH = 24", "# how wide\nWIDTH = 24"), FORGED),
+    # What the comment says could be a shape: an edit of plain words alone is answered without a run.
+    "a comment elsewhere": (MODEL.replace("WIDTH = 24", "# [width]\nWIDTH = 24"), FORGED),
     "another class": (MODEL.replace("x + 1", "x + 2"), FORGED),
     "the class": (MODEL.replace("a.relu() + b.relu()", "b.relu() + a.relu()"), FORGED),
     "what the class is made of": (MODEL.replace("self.layer(x)", "self.layer(x).relu()"), FORGED),
