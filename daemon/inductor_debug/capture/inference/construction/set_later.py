@@ -19,8 +19,13 @@ from inductor_debug.capture.failures.attributes.missing import reads_of, unset_r
 from inductor_debug.capture.failures.attributes.setting import Function, first_parameter, set_by
 from inductor_debug.capture.inference.construction.call_sites import CallSites, set_later
 from inductor_debug.capture.inference.construction.invention import constructor_value
+from inductor_debug.capture.inference.construction.signatures import spelled
 from inductor_debug.capture.inference.specs.argument_names import DEFAULT_SIZES, is_batch
+from inductor_debug.capture.inference.values.guarded_execution import TooLongError, at_most
 from inductor_debug.capture.inference.values.symbolic_values import fresh, is_known
+
+_SECONDS = 2.0
+"""What a method may take that is called for what it gives: one that trains a model is none of those."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class SetLater:
 
 def _prepare(built: Any, method: str) -> None:
     """Calls a method for what it gives the object; where it refuses, its first run will tell what is missing."""
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception, TooLongError), at_most(_SECONDS):
         function = getattr(built, method)
         values: dict[str, Any] = {}
         for parameter in inspect.signature(function).parameters.values():
@@ -60,11 +65,7 @@ def _argument(parameter: inspect.Parameter, known: dict[str, Any]) -> Any:
     """As many in a batch as inputs have, where it is called so."""
     if is_batch(parameter.name):
         return DEFAULT_SIZES["B"]
-    return constructor_value(parameter.name, _annotation(parameter), known, 0)
-
-
-def _annotation(parameter: inspect.Parameter) -> str:
-    return "" if parameter.annotation is parameter.empty else inspect.formatannotation(parameter.annotation)
+    return constructor_value(parameter.name, spelled(parameter.annotation), known, 0)
 
 
 def attributes_set_later(
