@@ -23,6 +23,9 @@ import torch
 
 from inductor_debug.capture.runtime import foreign
 
+_SHOWN = ("save", "graph", "inlined_graph", "code", "code_with_constants", "graph_for")
+"""What a model has once TorchScript has traced it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ExportAsked:
@@ -114,7 +117,7 @@ def _tracing(original: Callable[..., Any], watcher: Watcher) -> Any:
         args = () if example_inputs is None else _as_arguments(example_inputs)
         kwargs = dict(example_kwarg_inputs) if isinstance(example_kwarg_inputs, Mapping) else {}
         watcher.capture(func, lambda: func(*args, **kwargs), args, kwargs, None)
-        return _savable(func)
+        return _as_traced(func)
 
     return trace
 
@@ -125,7 +128,7 @@ def _tracing_methods(original: Callable[..., Any], watcher: Watcher) -> Any:
             method, args = getattr(mod, name), _as_arguments(example)
             model = mod if name == "forward" else method
             watcher.capture(model, functools.partial(model, *args), args, {}, None)
-        return _savable(mod)
+        return _as_traced(mod)
 
     return trace_module
 
@@ -144,11 +147,32 @@ def _on_scripted(original: Callable[..., Any], watcher: Watcher) -> Any:
     return prepared
 
 
-def _savable(traced: Any) -> Any:
-    """The same; it is saved nowhere when somebody asks for that, as files for what TorchScript made are not."""
-    if not hasattr(traced, "save"):
-        with contextlib.suppress(AttributeError, TypeError):  # a built-in function, or a class with slots
-            object.__setattr__(traced, "save", lambda *_, **__: None)
+class _Nothing:
+    """What TorchScript would show of a model or do with it, `print(traced.graph)` or `traced.save(path)`: nothing."""
+
+    def __call__(self, *_: Any, **__: Any) -> _Nothing:
+        return self
+
+    def __getattr__(self, name: str) -> _Nothing:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __repr__(self) -> str:
+        return ""
+
+
+def _as_traced(traced: Any) -> Any:
+    """The same; it and its parts have what a traced model has, and show nothing of it."""
+    parts = traced.modules() if foreign.is_a(traced, torch.nn.Module) else (traced,)
+    for part in parts:
+        for name in _SHOWN if not foreign.is_a(part, torch.jit.ScriptModule) else ():
+            if not hasattr(part, name):
+                with contextlib.suppress(AttributeError, TypeError):  # a built-in function, or a class with slots
+                    object.__setattr__(part, name, _Nothing())
     return traced
 
 
