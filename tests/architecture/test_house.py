@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +48,12 @@ def test_no_name_of_a_file_has_two_subjects() -> None:
     several = {name: paths for name, paths in homes.items() if len(paths) > 1}
     assert {name: paths for name, paths in several.items() if name not in ONE_SUBJECT} == {}
     assert [name for name in ONE_SUBJECT if name not in several] == []
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """Pytest refuses the second of them (`import file mismatch`), and only where both are collected in one process."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py") if "fixtures" not in path.parts)
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_lines_and_code_units_are_counted_in_one_room() -> None:

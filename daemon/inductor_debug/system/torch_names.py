@@ -131,11 +131,16 @@ def _path_of(owner: object) -> str:
 
 
 def _innermost(traceback: TracebackType | None) -> tuple[str, str]:
-    """The modules in which an exception was raised: of the last frame, and of the last that is of another module."""
+    """The modules in which an exception was raised: of the last frame, and of the last that is of another module.
+
+    A frame that only passes on what another asks for, as an import of the user's, is none: it has a variable
+    `__tracebackhide__`, as pytest calls such.
+    """
     names: list[str] = []
     while traceback is not None:
         name = str(traceback.tb_frame.f_globals.get("__name__", ""))
-        if not names or names[-1] != name:
+        passed_on = "__tracebackhide__" in traceback.tb_frame.f_code.co_varnames
+        if not passed_on and (not names or names[-1] != name):
             names.append(name)
         traceback = traceback.tb_next
     at = names[-1] if names else ""

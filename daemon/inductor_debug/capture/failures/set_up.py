@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 
+import torch
 from inductor_debug_schema import Location, Position, Range
 from torch import nn
 
@@ -30,13 +31,15 @@ class NotSetUpError(AttributeError):
 
 
 def check_set_up(module: nn.Module) -> None:
-    """Looks at a module and all parts of it.
+    """Looks at a module and all parts of it; scripted ones, which keep their tables elsewhere, are set up.
 
     Raises:
         NotSetUpError: the first of them that is not set up.
     """
     parts, seen = [module], {id(module)}
     for part in parts:
+        if foreign.is_a(part, torch.jit.ScriptModule):
+            continue
         if _TABLE not in vars(part) and _TABLE in vars(nn.Module()):
             raise NotSetUpError(part)
         inner = [each for each in part._modules.values() if each is not None and id(each) not in seen]

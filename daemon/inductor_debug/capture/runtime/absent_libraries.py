@@ -247,6 +247,7 @@ class AbsentImports:
             fromlist: Sequence[str] | None = (),
             level: int = 0,
         ) -> Any:
+            __tracebackhide__ = True
             importer = sys._getframe(1)
             if not _is_users(importer.f_code.co_filename):
                 return before(name, globals, locals, fromlist or (), level)
