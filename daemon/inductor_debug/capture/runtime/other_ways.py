@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -23,8 +24,8 @@ import torch
 
 from inductor_debug.capture.runtime import foreign
 
-_SHOWN = ("save", "graph", "inlined_graph", "code", "code_with_constants", "graph_for")
-"""What a model has once TorchScript has traced it."""
+_SHOWN = ("graph", "inlined_graph", "code", "code_with_constants", "graph_for")
+"""What a model shows of itself once TorchScript has traced it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +59,18 @@ class Watcher(Protocol):
 @contextlib.contextmanager
 def other_ways(watcher: Watcher) -> Iterator[None]:
     """Has the watcher told of them until it is left."""
+    kept = _Kept()
     ways: list[tuple[ModuleType, str, Callable[[Any, Watcher], Any]]] = [
         (torch._dynamo, "explain", _explaining),
         (torch._dynamo, "optimize", _optimising),
         (torch.export, "export", functools.partial(_exporting, draft=False)),
         (torch.export, "draft_export", functools.partial(_exporting, draft=True)),
-        (torch.jit, "trace", _tracing),
-        (torch.jit, "trace_module", _tracing_methods),
+        (torch.jit, "trace", functools.partial(_tracing, kept=kept)),
+        (torch.jit, "trace_module", functools.partial(_tracing_methods, kept=kept)),
         (torch.jit, "freeze", _on_scripted),
         (torch.jit, "optimize_for_inference", _on_scripted),
+        (torch.jit, "save", _saving),
+        (torch.jit, "load", functools.partial(_loading, kept=kept)),
     ]
     with contextlib.ExitStack() as stack:
         for owner, name, made in ways:
@@ -112,23 +116,23 @@ def _exporting(original: Callable[..., Any], watcher: Watcher, *, draft: bool) -
     return export
 
 
-def _tracing(original: Callable[..., Any], watcher: Watcher) -> Any:
+def _tracing(original: Callable[..., Any], watcher: Watcher, *, kept: _Kept) -> Any:
     def trace(func: Any, example_inputs: Any = None, *_: Any, example_kwarg_inputs: Any = None, **__: Any) -> Any:
         args = () if example_inputs is None else _as_arguments(example_inputs)
         kwargs = dict(example_kwarg_inputs) if isinstance(example_kwarg_inputs, Mapping) else {}
         watcher.capture(func, lambda: func(*args, **kwargs), args, kwargs, None)
-        return _as_traced(func)
+        return _as_traced(func, kept)
 
     return trace
 
 
-def _tracing_methods(original: Callable[..., Any], watcher: Watcher) -> Any:
+def _tracing_methods(original: Callable[..., Any], watcher: Watcher, *, kept: _Kept) -> Any:
     def trace_module(mod: Any, inputs: Any, *_: Any, **__: Any) -> Any:
         for name, example in inputs.items():
             method, args = getattr(mod, name), _as_arguments(example)
             model = mod if name == "forward" else method
             watcher.capture(model, functools.partial(model, *args), args, {}, None)
-        return _as_traced(mod)
+        return _as_traced(mod, kept)
 
     return trace_module
 
@@ -147,8 +151,60 @@ def _on_scripted(original: Callable[..., Any], watcher: Watcher) -> Any:
     return prepared
 
 
+def _saving(original: Callable[..., Any], watcher: Watcher) -> Any:
+    def save(m: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        own = foreign.attribute(m, "save")
+        if foreign.is_a(own, _Save):
+            own(f)
+        else:
+            original(m, f, *args, **kwargs)
+
+    return save
+
+
+def _loading(original: Callable[..., Any], watcher: Watcher, *, kept: _Kept) -> Any:
+    def load(f: Any, *args: Any, **kwargs: Any) -> Any:
+        found = kept.saved_as(f)
+        return original(f, *args, **kwargs) if found is None else found
+
+    return load
+
+
+class _Kept:
+    """The traced models that a file has saved, by where: nothing is written, and it loads them again from there."""
+
+    def __init__(self) -> None:
+        self._saved: list[tuple[Any, Any]] = []
+
+    def save(self, model: Any, place: Any) -> None:
+        """Notes where a model is saved: a path, or an open file."""
+        self._saved.append((self._named(place), model))
+
+    def saved_as(self, place: Any) -> Any:
+        """What was saved there last; None where it was nothing that was traced."""
+        place = self._named(place)
+        found = (
+            model for at, model in reversed(self._saved) if at is place or (isinstance(place, str) and at == place)
+        )
+        return next(found, None)
+
+    def _named(self, place: Any) -> Any:
+        return os.path.abspath(place) if isinstance(place, str | os.PathLike) else place
+
+
+@dataclass(frozen=True, slots=True)
+class _Save:
+    """The `save` of a traced model."""
+
+    model: Any
+    kept: _Kept
+
+    def __call__(self, f: Any, *_: Any, **__: Any) -> None:
+        self.kept.save(self.model, f)
+
+
 class _Nothing:
-    """What TorchScript would show of a model or do with it, `print(traced.graph)` or `traced.save(path)`: nothing."""
+    """What TorchScript would show of a model, as `print(traced.graph)` does: nothing."""
 
     def __call__(self, *_: Any, **__: Any) -> _Nothing:
         return self
@@ -165,14 +221,15 @@ class _Nothing:
         return ""
 
 
-def _as_traced(traced: Any) -> Any:
+def _as_traced(traced: Any, kept: _Kept) -> Any:
     """The same; it and its parts have what a traced model has, and show nothing of it."""
     parts = traced.modules() if foreign.is_a(traced, torch.nn.Module) else (traced,)
     for part in parts:
-        for name in _SHOWN if not foreign.is_a(part, torch.jit.ScriptModule) else ():
-            if not hasattr(part, name):
-                with contextlib.suppress(AttributeError, TypeError):  # a built-in function, or a class with slots
-                    object.__setattr__(part, name, _Nothing())
+        if not foreign.is_a(part, torch.jit.ScriptModule):
+            for name, value in [*((name, _Nothing()) for name in _SHOWN), ("save", _Save(part, kept))]:
+                if not hasattr(part, name):
+                    with contextlib.suppress(AttributeError, TypeError):  # a built-in function, or a class with slots
+                        object.__setattr__(part, name, value)
     return traced
 
 
