@@ -124,7 +124,7 @@ export const RECORDS: Readonly<Record<string, Readonly<Record<string, Shape>>>> 
   "Position": {"line": "integer", "character": "integer"},
   "PricedRun": {"bound_seconds": "number", "saved_seconds": "number"},
   "Range": {"start": "Position", "end": "Position"},
-  "Recompilation": {"recompiled_function": "string", "given_up": "boolean", "state?": ["or", "ChangingState", "null"], "size?": ["or", "SpecialisedSize", "null"]},
+  "Recompilation": {"recompiled_function": "string", "given_up": "boolean", "state?": ["or", "ChangingState", "null"], "size?": ["or", "SpecialisedSize", "null"], "in_one_call?": "boolean"},
   "Related": {"path": "string", "range": "Range", "message": "string", "again?": "boolean"},
   "RemovedBreak": {"path": "string", "range": "Range", "text": "string", "message": "string"},
   "Replacement": {"range": "Range", "text": "string"},

@@ -2727,13 +2727,15 @@ export interface Range {
  * A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly.
  *
  * `state` is what the call before has changed, or what calls are given, where it is that which no longer fits; `size`
- * a size that the code needs as a number.
+ * a size that the code needs as a number. `in_one_call` says that the target's first call alone had it compiled too
+ * often, for instances or sizes of the model's own.
  */
 export interface Recompilation {
   readonly recompiled_function: string;
   readonly given_up: boolean;
   readonly state?: ChangingState | null;
   readonly size?: SpecialisedSize | null;
+  readonly in_one_call?: boolean;
 }
 
 /**

@@ -206,13 +206,15 @@ class Recompilation:
     """A function that torch.compile compiles again; `given_up` says that it does so no longer, and runs it eagerly.
 
     `state` is what the call before has changed, or what calls are given, where it is that which no longer fits; `size`
-    a size that the code needs as a number.
+    a size that the code needs as a number. `in_one_call` says that the target's first call alone had it compiled too
+    often, for instances or sizes of the model's own.
     """
 
     recompiled_function: str
     given_up: bool
     state: ChangingState | None = None
     size: SpecialisedSize | None = None
+    in_one_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)

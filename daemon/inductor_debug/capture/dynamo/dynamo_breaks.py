@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Protocol
 
 from inductor_debug.capture.dynamo.asked_sizes import AskedSize, asked_by
@@ -66,8 +66,8 @@ class RawBreak:
 class RawLimit:
     """Dynamo gave up on a function that it compiled too often; `caller` is the Python frame that entered it again.
 
-    `resumed` as in `RawBreak`, `path` is the file of the function, empty where it is not known; `compiled` as
-    `function` in `RawBreak`.
+    `resumed` as in `RawBreak`, `path` is the file of the function, empty where it is not known, and `lines` are its
+    lines there; `compiled` as `function` in `RawBreak`.
     """
 
     function: str
@@ -75,6 +75,7 @@ class RawLimit:
     caller: FrameType | None
     path: str = ""
     compiled: Function = NO_FUNCTION
+    lines: range = range(0)
 
 
 @dataclass
@@ -278,6 +279,12 @@ def compiled_function() -> Function:
     return NO_FUNCTION if translator is None else function_of(_root(translator).f_code, sys._getframe(1))
 
 
+def _lines_of(code: CodeType) -> range:
+    """The lines of a file that a code object is made of, from 1."""
+    lines = [line for _, _, line in code.co_lines() if line]
+    return range(min(lines), max(lines) + 1) if lines else range(0)
+
+
 def _limit(frame: FrameType | None) -> RawLimit:
     while frame is not None:
         code = frame.f_locals.get("code") if frame.f_code.co_name == "_compile" else None
@@ -288,6 +295,7 @@ def _limit(frame: FrameType | None) -> RawLimit:
                 frame,
                 code.co_filename,
                 function_of(code, frame),
+                _lines_of(code),
             )
         frame = frame.f_back
     return RawLimit("", False, None)

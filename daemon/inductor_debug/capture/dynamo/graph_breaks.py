@@ -66,7 +66,8 @@ class BreakCollector:
 
     `given_up` are the functions, by file and bare name, of which a finding says that Dynamo gave them up, `_broken`
     those in which a graph broke, with the first finding that says so. What was called from `_called_from` broke: a
-    break of that expression itself is about what became of the call.
+    break of that expression itself is about what became of the call. `_limited` are the files and lines of functions
+    that were compiled too often, with the finding: whatever they call is compiled no more either.
 
     `stack` reads the visible Python frames from one outwards, as far as they belong to the target.
     """
@@ -81,6 +82,7 @@ class BreakCollector:
     _seen: dict[tuple[object, ...], int] = field(default_factory=dict)
     _broken: dict[tuple[str, str], int] = field(default_factory=dict)
     _called_from: set[Location] = field(default_factory=set)
+    _limited: list[tuple[str, range, int]] = field(default_factory=list)
     _branches: list[Branch] = field(default_factory=list)
 
     def add(self, raw: RawBreak, *, toggled: bool = False) -> int | None:
@@ -228,7 +230,8 @@ class BreakCollector:
         around, _, comprehension = function.rpartition(".<locals>.")
         index = self._broken.get((place.path, bare_name(around)) if comprehension in _COMPREHENSIONS else key)
         if key not in self.given_up and index is None:
-            index = next((at for call in called_from for at in self._told_at(call)), None)
+            told = (at for call in called_from for at in (*self._told_at(call), *self._limited_around(call)))
+            index = next(told, None)
         if key not in self.given_up and index is not None:
             words = Related(place.path, place.range, f"for the same reason `{function}` runs eagerly")
             found = self.findings[index]
@@ -247,8 +250,18 @@ class BreakCollector:
                     self.findings[index] = replace(found, related=[*found.related, words])
         self.given_up.add((raw.stack[-1].filename, bare_name(raw.stack[-1].function)))
 
-    def add_limit(self, raw: RawLimit) -> int:
-        """Takes in that Dynamo gave up on a function it had to compile too often; the number of the finding."""
+    def _limited_around(self, call: Location) -> Iterator[int]:
+        """The findings that tell of a function, around a call, that was compiled too often."""
+        line = call.range.start.line + 1
+        return (index for path, lines, index in self._limited if path == call.path and line in lines)
+
+    def add_limit(self, raw: RawLimit, *, in_one_call: bool) -> int:
+        """Takes in that Dynamo gave up on a function it had to compile too often; the number of the finding.
+
+        Args:
+            raw: the function.
+            in_one_call: the first call of the target goes on.
+        """
         frames = self.stack(raw.caller)
         if len(frames) > 1 and raw.resumed:
             # The rest of a function, after a graph break, is called from its beginning.
@@ -259,6 +272,7 @@ class BreakCollector:
             return self._seen[key]
         self._seen[key] = len(self.findings)
         self.given_up.add((raw.path or location.path, bare_name(raw.function)))
+        self._limited.append((raw.path, raw.lines, len(self.findings)))
         self.findings.append(
             Finding(
                 rule="recompile",
@@ -273,7 +287,7 @@ class BreakCollector:
                 target=self.target.name,
                 related=related,
                 link=page_of(RECOMPILE_LIMIT),
-                facts=Recompilation(raw.function, given_up=True),
+                facts=Recompilation(raw.function, given_up=True, in_one_call=in_one_call),
             )
         )
         return self._seen[key]

@@ -213,7 +213,7 @@ class DynamoRun:
 
     def _on_limit(self, raw: RawLimit) -> None:
         self._trace_all()
-        finding = None if self._passed.is_behind else self.breaks.add_limit(raw)
+        finding = None if self._passed.is_behind else self.breaks.add_limit(raw, in_one_call=not self.call)
         self.borders.breaks(raw.compiled, finding, self._compilations.count, gives_up=True)
 
     @contextlib.contextmanager

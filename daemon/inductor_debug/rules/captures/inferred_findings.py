@@ -21,6 +21,7 @@ from inductor_debug_schema import (
     Misalignment,
     OversizedTensors,
     PaddedSticks,
+    Recompilation,
     Related,
     Severity,
     Stage,
@@ -49,7 +50,8 @@ def honest(findings: list[Finding], basis: Basis) -> list[Finding]:
             kept.append(_blamed(finding, basis.blame, basis, remark))
             continue
         about_input = finding.op is None and (finding.path, finding.range) == (place.path, place.range)
-        if finding.rule in _ABOUT_OUR_CALL and not (basis.given or _of_compiling(finding, basis)):
+        ours = finding.rule in _ABOUT_OUR_CALL and not (_of_compiling(finding, basis) or _of_one_call(finding))
+        if ours and not basis.given:
             continue
         if finding.rule in _ABOUT_PRECISION and not basis.precision_known:
             continue
@@ -72,6 +74,11 @@ def _of_compiling(finding: Finding, basis: Basis) -> bool:
     """Whether code that runs with the inferred inputs cannot be compiled with them, not even as numbers."""
     compiling = finding.stage not in (Stage.LOAD, Stage.PREVIEW)
     return finding.rule == "capture-error" and compiling and basis.fixed
+
+
+def _of_one_call(finding: Finding) -> bool:
+    """Whether one call alone has a function compiled too often: for what differs within the model."""
+    return isinstance(finding.facts, Recompilation) and finding.facts.in_one_call
 
 
 def _blamed(finding: Finding, blame: Blame, basis: Basis, remark: Related) -> Finding:
