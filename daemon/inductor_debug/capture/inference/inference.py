@@ -309,7 +309,7 @@ class Inference:
             answer = self._answer_of(found, number, taken, trials, blamed)
             evident = isinstance(found, NotFound) and found.evident
             if (answer is None or answer.blame is not None) and not evident:
-                later = iter(()) if answer is None else ways
+                later = None if answer is None else ways
                 answer, taken, trials = self._otherwise(number, taken, found, later) or (answer, taken, trials)
             started += time.process_time() - built  # what is run has limits of its own
             if answer is not None:
@@ -327,9 +327,9 @@ class Inference:
         raise failure
 
     def _otherwise(
-        self, number: int, way: Way, found: Found | NotFound, later: Iterator[tuple[int, Way]]
+        self, number: int, way: Way, found: Found | NotFound, later: Iterator[tuple[int, Way]] | None
     ) -> tuple[InferredCall, Way, Trials] | None:
-        """The class with a call that runs as it is built in another way than the one in which it is blamed."""
+        """The class with a call that runs as it is built in another way than the one in which none ran."""
         failed = found.best if isinstance(found, NotFound) else None
         for index, other in self._ways.instead_of(number, way, failed, later, _SEARCHED_WAYS):
             with contextlib.suppress(NotInferableError):

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from inductor_debug.capture.failures.failed_statement import last_frame
+from inductor_debug.capture.failures.failed_statement import last_frame, users_steps
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.failures.set_up import check_set_up
 from inductor_debug.capture.inference.completing import completed, completed_for_a_call
@@ -105,24 +105,27 @@ class Ways:
         return self.changed(way, changes) if way is not None and changes else way
 
     def instead_of(
-        self, number: int, way: Way, failed: TrialOutcome | None, later: Iterator[tuple[int, Way]], most: int
+        self, number: int, way: Way, failed: TrialOutcome | None, later: Iterator[tuple[int, Way]] | None, most: int
     ) -> Iterator[tuple[int, Way]]:
         """Ways with their numbers that may run where a class does not as it was built in one.
 
-        In evaluation mode, where it has another in training and only misses what is given there; and as the project
-        builds it, where its defaults were taken.
+        In evaluation mode, where it has another in training and only misses what is given there, or where nobody is
+        to blame and what was run asks for the mode: a normalisation that needs other devices in training. And as the
+        project builds it, where its defaults were taken.
 
         Args:
             number: of the way that failed.
             way: the same.
             failed: the call that came furthest.
-            later: the ways after it.
+            later: the ways after it; None where nobody is to blame.
             most: how many of those.
         """
         error = failed.error if failed is not None else None
-        if number >= 0 and error is not None and misses_a_value(error) and _looks_at_mode(self._subject.value):
-            yield -1 - number, in_evaluation(way)
-        if not way.construction.arguments and way.construction.source == DEFAULTS:
+        if number >= 0 and error is not None:
+            missing = misses_a_value(error) and _looks_at_mode(self._subject.value)
+            if missing or (later is None and _asked_for_the_mode(error)):
+                yield -1 - number, in_evaluation(way)
+        if later is not None and not way.construction.arguments and way.construction.source == DEFAULTS:
             written = (item for item in later if item[1].construction.arguments and not item[1].construction.invented)
             yield from itertools.islice(written, most)
 
@@ -219,6 +222,11 @@ def _looks_at_mode(kind: Any) -> bool:
     own = (base for base in kind.__mro__ if not foreign.module_name(base).startswith("torch."))
     codes = (foreign.code_of(method) for base in own for method in foreign.namespace(base).values())
     return any(code is not None and "training" in code.co_names for code in codes)
+
+
+def _asked_for_the_mode(error: BaseException) -> bool:
+    """Whether a function of the user's through which an error came asks whether it runs in training."""
+    return any("training" in step.tb_frame.f_code.co_names for step in users_steps(error))
 
 
 def trials_on(way: Way) -> Trials:
