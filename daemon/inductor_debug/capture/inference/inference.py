@@ -7,7 +7,6 @@ that came furthest, and its stages tell what they meet. Else it is a `NotInferab
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import functools
 import time
@@ -46,7 +45,7 @@ from inductor_debug.capture.inference.specs.rendering import (
     tensors_of,
 )
 from inductor_debug.capture.inference.specs.size_names import names_of
-from inductor_debug.capture.inference.specs.specs import Guess, SequenceSpec, make_call
+from inductor_debug.capture.inference.specs.specs import Guess, make_call
 from inductor_debug.capture.inference.surroundings import InferenceSubject, InferredCall, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most, harmless
 from inductor_debug.capture.inference.ways import CONSTRUCTION_SECONDS, Way, Ways, built_in_time, trials_on
@@ -161,10 +160,7 @@ class Inference:
 
     def lengths(self) -> frozenset[int]:
         """The lengths of the lists in the call, which nobody asked for."""
-        arguments = self._answer.found.guess.arguments if self._answer is not None else ()
-        return frozenset(
-            len(item.spec.items) for item in arguments if isinstance(item.spec, SequenceSpec) and item.spec.is_list
-        )
+        return self._answer.found.guess.list_lengths() if self._answer is not None else frozenset()
 
     def symbols(self) -> dict[int, str]:
         """What the free sizes of the traced call are called in the signature, by number."""
@@ -317,7 +313,7 @@ class Inference:
                 return trials.fresh()
             assert isinstance(found, NotFound)
             reason = why_not_found(found, taken.construction)
-            if found.error is not None and is_limitation(found.error):
+            if found.is_limited:
                 if found.best is not None:
                     self._around.reached[self.name, number] = found.best.guess
                 raise reason from found.error
@@ -332,12 +328,16 @@ class Inference:
         """The class with a call that runs as it is built in another way than the one in which none ran."""
         failed = found.best if isinstance(found, NotFound) else None
         for index, other in self._ways.instead_of(number, way, failed, later, _SEARCHED_WAYS):
-            with contextlib.suppress(NotInferableError):
+            try:
                 trials = trials_on(other)
-                seen = self._search(trials, other)
-                answer = self._answer_of(seen, index, other, trials, []) if isinstance(seen, Found) else None
-                if answer is not None and answer.blame is None:
-                    return answer, other, trials
+            except NotInferableError:
+                continue
+            seen = self._search(trials, other)
+            if later is None and isinstance(seen, NotFound) and seen.is_limited:
+                raise why_not_found(seen, other.construction) from seen.error
+            answer = self._answer_of(seen, index, other, trials, []) if isinstance(seen, Found) else None
+            if answer is not None and answer.blame is None:
+                return answer, other, trials
         return None
 
     def _reconciled(self, found: NotFound, trials: Trials, way: Way) -> tuple[Found | NotFound, Trials, Way]:
@@ -409,7 +409,7 @@ class Inference:
 
     def _judgement(self, trials: Trials, way: Way, found: NotFound) -> Judgement:
         """Whose fault it is that no call ran."""
-        if found.best is None or found.error is None or is_limitation(found.error):
+        if found.best is None or found.error is None or found.is_limited:
             return Judgement()
         if found.evident:
             return Judgement(blamed=found.best)
@@ -454,8 +454,8 @@ class Inference:
         """Whether what a call raised comes of the code alone, whatever it is called with."""
         assert outcome.error is not None
         made, known = way.construction, self._around.names
-        invented, kinds, code = bool(made.invented), made.invented_kinds, made.has_invented_code
-        return is_evident(outcome.error, known, outcome.guess, invented=invented, kinds=kinds, code=code)
+        kinds, code = made.invented_kinds, made.has_invented_code
+        return is_evident(outcome.error, known, outcome.guess, invented=bool(made.invented), kinds=kinds, code=code)
 
     def _search(
         self,

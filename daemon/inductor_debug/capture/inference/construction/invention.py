@@ -99,6 +99,8 @@ def constructor_value(
         alternative: how often the choice before did not do.
         demand: what the class's code does with it.
     """
+    if demand is not None and _DEVICE.fullmatch(name.lower()) and {"type", "index"}.issuperset(demand.fields):
+        return torch.device("cpu") if demand.fields else "cpu"
     value = _suggested(name, annotation, known, alternative, demand)
     if type(value) is int and demand is not None and demand.conditions:
         return meeting(value, demand.conditions, alternative)

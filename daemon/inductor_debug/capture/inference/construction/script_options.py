@@ -25,11 +25,11 @@ from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.invention import constructor_value
 from inductor_debug.capture.inference.construction.project_files import files_of, names_of, text_of_file
 from inductor_debug.capture.inference.values.built_tables import tables_built_in
-from inductor_debug.capture.inference.values.command_line_options import options_of
+from inductor_debug.capture.inference.values.command_line_options import PARSING, options_of
 from inductor_debug.capture.inference.values.following import Follower
 from inductor_debug.capture.inference.values.symbolic_values import is_known
 
-_MARKERS = ("add_argument(", "DEFINE_", ".option(")
+_MARKERS = ("add_argument(", "add_option(", "DEFINE_", ".option(")
 _BUILDS = re.compile(r"^\s*\w+(\.\w+)+ *= *\S", re.MULTILINE)
 _SECONDS = 0.3
 _FEWEST_FIELDS = 2
@@ -132,9 +132,13 @@ def _serves(value: Any, demand: Demand | None) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _scripts(root: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """The scripts of a project that take options; bounded in processor time whatever the load."""
+    """The scripts of a project that take options; bounded in processor time whatever the load.
+
+    Where a folder spreads the options of one command over files that parse none themselves, all of it counts as well.
+    """
     deadline = time.process_time() + _SECONDS
     found: list[tuple[str, Mapping[str, Any]]] = []
+    parts: dict[str, dict[str, Any]] = {}
     for file in files_of(root):
         if time.process_time() > deadline:
             break
@@ -144,5 +148,8 @@ def _scripts(root: str) -> list[tuple[str, Mapping[str, Any]]]:
                 tree = ast.parse(text)
             except (SyntaxError, ValueError, RecursionError):
                 continue
-            found.append((file, options_of(tree, Follower(names_of(tree), {}))))
-    return found
+            options = options_of(tree, Follower(names_of(tree), {}))
+            found.append((file, options))
+            if not any(f".{name}(" in text for name in PARSING):
+                parts.setdefault(os.path.dirname(file), {}).update(options)
+    return [*found, *((os.path.join(folder, ""), options) for folder, options in parts.items())]

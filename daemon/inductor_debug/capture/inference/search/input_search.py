@@ -65,6 +65,11 @@ class NotFound:
     best: TrialOutcome | None = None
     evident: bool = False
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether it is for want of values, or of what else a trial has not, that none was found."""
+        return self.error is not None and is_limitation(self.error)
+
 
 def search(
     trials: Trials,

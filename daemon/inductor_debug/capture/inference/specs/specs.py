@@ -135,6 +135,11 @@ class Guess:
         """All tensors with the names of the arguments they belong to, in order."""
         return [(item.name, spec) for item in self.arguments for spec in tensors_in(item.spec)]
 
+    def list_lengths(self) -> frozenset[int]:
+        """How long the arguments are that are lists."""
+        specs = (item.spec for item in self.arguments)
+        return frozenset(len(spec.items) for spec in specs if isinstance(spec, SequenceSpec) and spec.is_list)
+
     def used_sizes(self) -> list[str]:
         """Names of sizes that some tensor has, in order of first use."""
         return list(dict.fromkeys(dim for _, spec in self.tensors() for dim in spec.dims if not isinstance(dim, int)))

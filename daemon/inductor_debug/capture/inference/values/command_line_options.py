@@ -1,4 +1,4 @@
-"""What a file's command line gives where nobody types anything: argparse, click, typer and absl, read as syntax."""
+"""What a file's command line gives where nobody types anything: argparse, optparse, click, typer, absl, as syntax."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import Any
 from inductor_debug.capture.inference.values.plain_values import PlainValues
 from inductor_debug.capture.inference.values.symbolic_values import UnknownError
 
+_PARSERS = ("add_argument", "add_option")
+"""The methods of argparse's parsers and of optparse's."""
 _CLICK = ("option", "argument")
 _TYPER = ("Option", "Argument")
-_PARSING = ("parse_args", "parse_known_args")
+PARSING = ("parse_args", "parse_known_args")
+"""The methods that read the command line."""
 _BLOCKS = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -25,7 +28,7 @@ def options_of(tree: ast.Module, reader: PlainValues) -> dict[str, Any]:
         called = _name_of(node)
         said = {item.arg: item.value for item in node.keywords}
         texts = [item.value for item in node.args if isinstance(item, ast.Constant) and isinstance(item.value, str)]
-        if called in ("add_argument", *_CLICK):
+        if called in (*_PARSERS, *_CLICK):
             name = _destination(texts, said, click=called in _CLICK)
             if name:
                 found[name] = _value(reader, said)
@@ -49,7 +52,7 @@ def _as_set_afterwards(options: dict[str, Any], tree: ast.Module, reader: PlainV
             if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                 continue
             target = statement.targets[0]
-            if isinstance(statement.value, ast.Call) and _name_of(statement.value) in _PARSING:
+            if isinstance(statement.value, ast.Call) and _name_of(statement.value) in PARSING:
                 first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
                 name = first.id if isinstance(first, ast.Name) else None
             elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == name:
