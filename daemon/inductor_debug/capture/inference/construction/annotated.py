@@ -1,6 +1,7 @@
 """What an annotation says a constructor's argument is: a class, several of one, or one of an enumeration's members.
 
-Annotations that are texts are read as plain expressions; nothing is called.
+Annotations that are texts are read as plain expressions; nothing is called. What a constructor asserts of an argument
+says as much.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inductor_debug.capture.inference.values.function_syntax import function_tree
 from inductor_debug.capture.inference.values.plain_values import PlainValues
 from inductor_debug.capture.inference.values.symbolic_values import UnknownError
 from inductor_debug.capture.runtime import foreign
@@ -50,6 +52,21 @@ def said_by(annotation: Any, namespace: Mapping[str, Any]) -> Said:
         shape = tuple if origin is tuple else list
         return Said(annotation, tuple(items[:1] * 2 if repeated else items), shape)
     return Said(annotation)
+
+
+def asserted_of(kind: Any, name: str) -> type | None:
+    """The class of the project's that a constructor says its argument to be: `assert isinstance(encoder, Encoder)`."""
+    constructor = inspect.getattr_static(kind, "__init__", None)
+    tree = function_tree(constructor)
+    for node in tree.body if tree is not None else ():
+        test = node.test if isinstance(node, ast.Assert) else None
+        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+            match test.args:
+                case [ast.Name(id=argument), asserted] if argument == name:
+                    names = PlainValues(foreign.globals_of(foreign.plain_function(constructor)), {})
+                    found = names.or_unknown(asserted, {})
+                    return found if is_of_project(found) else None
+    return None
 
 
 def is_of_project(kind: Any) -> bool:

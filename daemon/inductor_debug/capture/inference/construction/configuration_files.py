@@ -23,6 +23,7 @@ from inductor_debug.capture.inference.construction.composition import composed
 from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.project_files import files_of
 from inductor_debug.capture.inference.values.symbolic_values import ConfigurationTable
+from inductor_debug.capture.runtime import foreign
 
 _FOLDERS = ("config", "configs", "conf")
 _DEEPEST_FOLDER = 3
@@ -35,6 +36,10 @@ _MOST_PLACES = 2 * _MOST_FILES
 _MOST_BYTES = 1 << 16
 _FEWEST_FIELDS = 2
 """One name alone is in too many files to mean anything."""
+_NAMES_ALONE = ("_target_", "target", "class_path", "type", "name", "class_name")
+"""Keys of a class beside which its arguments stand, or in a table of their own."""
+_ARGUMENTS = ("args", "params", "kwargs", "init_args", "parameters")
+"""What that table is called; or so after the key, `model_args` beside `model`."""
 _REFERENCE = "${"
 """How OmegaConf writes a value that stands elsewhere."""
 
@@ -83,6 +88,20 @@ class ConfigurationFiles:
                 found = WrittenConfiguration(path, self.shown(path), table)
                 if found.covered(demand) >= enough and not _refers(table, demand):
                     yield found
+
+    def arguments_of(self, kind: Callable[..., Any], takes: frozenset[str]) -> Iterator[WrittenConfiguration]:
+        """What files give a class that they name by its dotted path, or that a key beside the arguments names.
+
+        Args:
+            kind: the class.
+            takes: the arguments that its constructor has; a table with any other is of another class.
+        """
+        for path, document in self._documents():
+            for table in _tables(document, 0):
+                for given in _given_to(kind, table):
+                    plain = {name: value for name, value in given.items() if not _is_built(value)}
+                    if given and takes.issuperset(given) and not any(map(_stands_elsewhere, plain.values())):
+                        yield WrittenConfiguration(path, self.shown(path), plain)
 
     def shown(self, path: str) -> str:
         """What users are told of where a file of the project is."""
@@ -236,6 +255,34 @@ def _merged(table: Mapping[str, Any], other: Mapping[Any, Any]) -> dict[str, Any
 def _refers(table: Mapping[str, Any], demand: Demand) -> bool:
     """Whether a value that is asked for stands elsewhere."""
     return any(_stands_elsewhere(table[name]) for name in demand.fields.keys() & table.keys())
+
+
+def _given_to(kind: Callable[..., Any], table: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The tables of arguments that a table has for a class."""
+    for key, value in table.items():
+        if not isinstance(value, str) or not _names(value, kind):
+            continue
+        beside = [table.get(f"{key.strip('_')}_{word}") for word in _ARGUMENTS]
+        if key in _NAMES_ALONE:
+            beside += [table.get(word) for word in _ARGUMENTS]
+        inner = [item for item in beside if isinstance(item, dict) and all(isinstance(name, str) for name in item)]
+        yield from inner
+        if not inner and key in _NAMES_ALONE:
+            yield {name: item for name, item in table.items() if name != key and not name.startswith("_")}
+
+
+def _names(written: str, kind: Callable[..., Any]) -> bool:
+    """Whether a text is the name of a class, or the path to it by which somebody may import it."""
+    module, _, name = written.rpartition(".")
+    owner = foreign.module_name(kind)
+    return name == foreign.name_of(kind) and (
+        not module or f".{owner}.".endswith(f".{module}.") or f".{module}.".endswith(f".{owner}.")
+    )
+
+
+def _is_built(value: Any) -> bool:
+    """Whether a value is a table that says what is to be built, which nobody has built here."""
+    return isinstance(value, dict) and not {"_target_", "target", "class_path"}.isdisjoint(value)
 
 
 def _stands_elsewhere(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -42,6 +43,7 @@ from inductor_debug.capture.inference.construction.invention import (
     configuration_of,
     constructor_value,
     in_spaces,
+    is_device,
 )
 from inductor_debug.capture.inference.construction.module_stand_ins import data_for, stand_in_for, tensor_for
 from inductor_debug.capture.inference.construction.script_options import options_for, whole_options_for
@@ -61,6 +63,8 @@ from inductor_debug.capture.runtime import foreign
 _DEEPEST = 6
 _ALTERNATIVES = 3
 _FEWEST_ITEMS = 2
+_MOST_NAMED = 4
+"""How many tables of files that name a class are tried."""
 _LOADS_WEIGHTS = re.compile(r".*(pretrain|download).*", re.IGNORECASE)
 _CONFIG = re.compile(r"(config|configuration|cfg|conf|args|hparams|params|opts?|options|settings|model_args)")
 
@@ -141,6 +145,9 @@ def _written_calls(
         yield _WrittenCall(args, kwargs, "a call in this file")
     for options in written_in_tables(kind, parameters, vars(builder.module)):
         yield _WrittenCall([], options, "a table in this file")
+    takes = frozenset(item.name for item in parameters)
+    for written in itertools.islice(files.arguments_of(kind, takes), _MOST_NAMED):
+        yield _WrittenCall([], dict(written.values), written.shown)
     for args, kwargs in calls_in_examples(tree, files.path, files.root, kind.__name__, vars(builder.module)):
         yield _WrittenCall(args, kwargs, "an example")
     for args, kwargs in calls_in_project(files.root, files.path, kind.__name__, vars(builder.module)):
@@ -259,6 +266,7 @@ class _Builder:
         if any(isinstance(item, type) and self._is_asked_for(item) for item in said.items):
             return self._several(said, name, known)
         kind = said.kind if isinstance(said.kind, type) and not said.is_class else None
+        kind = kind or annotated.asserted_of(self.kind, name)
         data = data_for(demand, known, self.alternative, name) if kind is None else None
         if kind is torch.Tensor:
             data = tensor_for(demand, known, self.alternative, name)
@@ -436,7 +444,7 @@ class _Builder:
             return SymbolicValue(data.make, text=data.text)
         if (number := demand.number_given_back) is not None:
             return SymbolicValue(functools.partial, (int, constructor_value(name, "", {}, self.alternative, number)))
-        if nested and "sequence" not in demand.roles:
+        if nested and "sequence" not in demand.roles and not is_device(name, demand):
             return SimpleNamespace(**{key: self._field(key, inner, known) for key, inner in demand.fields.items()})
         if "sequence" in demand.roles and (item.fields or "array" in item.roles):
             return [self._field(name.rstrip("s"), item, known)] * max(demand.count, _FEWEST_ITEMS)

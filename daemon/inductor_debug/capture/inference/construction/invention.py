@@ -99,12 +99,17 @@ def constructor_value(
         alternative: how often the choice before did not do.
         demand: what the class's code does with it.
     """
-    if demand is not None and _DEVICE.fullmatch(name.lower()) and {"type", "index"}.issuperset(demand.fields):
-        return torch.device("cpu") if demand.fields else "cpu"
+    if demand is not None and demand.fields and is_device(name, demand):
+        return torch.device("cpu")
     value = _suggested(name, annotation, known, alternative, demand)
     if type(value) is int and demand is not None and demand.conditions:
         return meeting(value, demand.conditions, alternative)
     return value
+
+
+def is_device(name: str, demand: Demand) -> bool:
+    """Whether something is called as devices are, and asked for nothing that they have not."""
+    return _DEVICE.fullmatch(name.lower()) is not None and {"type", "index"}.issuperset(demand.fields)
 
 
 def _suggested(name: str, annotation: str, known: dict[str, Any], alternative: int, demand: Demand | None) -> Any:

@@ -77,7 +77,7 @@ def data_for(demand: Demand, known: Mapping[str, Any], alternative: int = 0, nam
     if demand.item is not None and (demand.item.is_tensor or demand.item.fields.keys() == {"device"}):
         one, count = tensor_for(demand.item, {}, alternative), max(demand.count, _MOST_TENSORS)
         return StandIn(f"[{', '.join([one.text] * count)}]", lambda: [one.make() for _ in range(count)])
-    if "array" not in demand.roles:
+    if "array" not in demand.roles and "astype" not in demand.fields:
         return None
     if "optional" in demand.roles:
         return StandIn("None", lambda: None)

@@ -47,6 +47,13 @@ def says_image_size(owner: nn.Module) -> bool:
     return any(argument_names.is_surely_of_image(name) for name, _ in _numbers(owner))
 
 
+def built_of(subject: Any, given: Mapping[str, int]) -> tuple[int, ...]:
+    """The whole numbers that a model was built of: those that its constructor was given, else has by default."""
+    defaults = {item.name: item.default for item in foreign.parameters(type(subject)) or ()}
+    named = {**defaults, **given} if isinstance(subject, nn.Module) else {}
+    return tuple(dict.fromkeys(value for value in named.values() if type(value) is int))
+
+
 def declared_by(subject: Any, given: Mapping[str, int]) -> frozenset[int]:
     """The numbers that a model has as sizes of its input: of images, lengths, and what is called so (`in_channels`).
 

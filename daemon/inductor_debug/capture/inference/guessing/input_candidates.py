@@ -18,7 +18,7 @@ from torch import nn
 
 from inductor_debug.capture.inference.guessing import object_arguments
 from inductor_debug.capture.inference.guessing.constant_arguments import constants
-from inductor_debug.capture.inference.guessing.extents import sized_plan
+from inductor_debug.capture.inference.guessing.extents import built_of, sized_plan
 from inductor_debug.capture.inference.guessing.made_states import made_by
 from inductor_debug.capture.inference.guessing.shaping import fits, ordered, tidy
 from inductor_debug.capture.inference.guessing.spread_calls import HandedOn, handed_on, optional_keys
@@ -80,6 +80,7 @@ def plan_for(
         _require_one(parameters)
     plan = sized_plan(parameters, owner, hints, image_sides)
     plan.open_ended = open_ended
+    plan.built_of = built_of(subject, given or {})
     return plan
 
 

@@ -24,6 +24,7 @@ from inductor_debug.capture.inference.search.broadcast_repairs import (
 )
 from inductor_debug.capture.inference.search.conflict_repairs import by_conflict
 from inductor_debug.capture.inference.search.library_repairs import by_library
+from inductor_debug.capture.inference.search.product_repairs import by_product
 from inductor_debug.capture.inference.search.refusal_repairs import by_half, by_padding, by_parts, by_refusal
 from inductor_debug.capture.inference.search.trial import TrialOutcome
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
@@ -95,6 +96,7 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     of_torch = type(outcome.module).__module__.startswith("torch.")
     yield from by_joining(outcome, plan) if of_torch else ()
     yield from _by_unpacking(outcome)
+    yield from by_product(outcome, plan)
     yield from _by_module(outcome)
     if outcome.raised.about_rank and outcome.module is not None and len(guess.tensors()) > 1:
         yield from ranks_together(guess, (4, 3, 5))  # what it refused may be made of all of them

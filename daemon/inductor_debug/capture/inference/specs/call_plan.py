@@ -43,10 +43,11 @@ class Parameter:
 class CallPlan:
     """All arguments of a callable. `image_sizes` and `lengths` are numbers of the model that sizes may have to be.
 
-    `image_sides` are heights with widths that it says of its images, `batches` are those that it calls a batch's size,
-    `widths` all that it keeps. `ranks` are how many dimensions single arguments may have, where the model says so.
-    `literally` excludes what the text of the code denies. `parts` are the names of its own modules: an argument of that
-    name is not what is to be called. `open_ended` says that there may be any number of arguments more.
+    `image_sides` are heights with widths that it says of its images, `batches` are those that it calls a batch's
+    size, `widths` all that it keeps, `built_of` all that its constructor was given. `ranks` are how many dimensions
+    single arguments may have, where the model says so. `literally` excludes what the text of the code denies.
+    `parts` are the names of its own modules: an argument of that name is not what is to be called. `open_ended`
+    says that there may be any number of arguments more.
     """
 
     parameters: list[Parameter]
@@ -55,6 +56,7 @@ class CallPlan:
     lengths: tuple[int, ...] = ()
     batches: tuple[int, ...] = ()
     widths: tuple[int, ...] = ()
+    built_of: tuple[int, ...] = ()
     ranks: dict[str, frozenset[int]] = field(default_factory=dict)
     literally: bool = False
     parts: frozenset[str] = frozenset()
