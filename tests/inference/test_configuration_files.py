@@ -430,3 +430,74 @@ class Net(nn.Module):
     (tmp_path / "config" / "net.json").unlink()
     job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
     assert not job.findings
+
+
+NAMED = """
+import torch
+from torch import nn
+
+
+def imported(name):
+    module, _, attribute = name.rpartition(".")
+    return getattr(__import__(module, fromlist=["_"]), attribute)
+
+
+class Net(nn.Module):
+    def __init__(self, points=5, persons=4, graph=None, channels=3):
+        super().__init__()
+        if graph is None:
+            raise ValueError()
+        self.edges = imported(graph)().edges
+        self.norm = nn.BatchNorm1d(persons * channels * points)
+        self.conv = nn.Conv2d(channels, 8, 1)
+
+    def forward(self, x):
+        n, c, t, v, m = x.size()
+        x = self.norm(x.permute(0, 4, 3, 1, 2).reshape(n, m * v * c, t))
+        x = x.view(n, m, v, c, t).permute(0, 1, 3, 4, 2).reshape(n * m, c, t, v)
+        return self.conv(x) @ torch.zeros(self.edges, self.edges)
+"""
+GRAPH = "class Graph:\n    edges = 18\n"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "model: model.Net\nmodel_args: {points: 18, persons: 2, graph: graphs.Graph}\nlr: 0.1\n",
+        "net:\n  _target_: model.Net\n  points: 18\n  persons: 2\n  graph: graphs.Graph\n",
+        "net:\n  target: some.model.Net\n  params: {points: 18, persons: 2, graph: graphs.Graph}\n",
+    ],
+)
+def test_a_table_that_names_a_class_gives_its_arguments_and_sizes_that_are_multiplied_are_shared_out(
+    tmp_path: Path, table: str
+) -> None:
+    needed.library("yaml")
+    other = "model: other.Net\nmodel_args: {points: 7, persons: 2, graph: graphs.Graph}\n"
+    more = "model: model.Net\nmodel_args: {points: 7, persons: 2, graph: graphs.Graph, depth: 3}\n"
+    write(tmp_path, config__a_dot_yaml=other, config__b_dot_yaml=more, config__c_dot_yaml=table, graphs_dot_py=GRAPH)
+    (tmp_path / "model.py").write_text(NAMED)
+    job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
+    assert job.findings == []
+    assert inputs_of(job) == "(torch.randn(40, 3, 16, 18, 2),)"
+    assert "Net was built with config/c.yaml." in job.stages[0].report.notes
+
+
+PARTS = """
+from optparse import OptionGroup
+
+def add_options(parser):
+    group = OptionGroup(parser, "training")
+    group.add_option("--width", type="int", default=24)
+    group.add_option("--depth", type="int", default=3)
+"""
+
+
+def test_options_that_are_spread_over_files_of_a_folder_are_those_of_one_command(tmp_path: Path) -> None:
+    script = "import optparse, first, second\nparser = optparse.OptionParser()\noptions, _ = parser.parse_args()\n"
+    more = PARTS.replace("--width", "--classes").replace("--depth", "--heads")
+    write(tmp_path, options__first_dot_py=PARTS, options__second_dot_py=more, options__script_dot_py=script)
+    demand = Demand(fields={name: Demand() for name in ("width", "depth", "classes", "heads", "rate")})
+    found = options_for(demand, ConfigurationFiles(str(tmp_path / "model.py"), str(tmp_path)))
+    assert found is not None
+    assert found.shown == "the options of options"
+    assert found.values == {"width": 24, "depth": 3, "classes": 24, "heads": 3}

@@ -42,9 +42,12 @@ def test_an_operation_on_tensors_without_values_is_ended_before_the_code_around_
     assert done[-1] == "ended"
 
 
-@pytest.mark.parametrize("module", ["torch._library.simple_registry", "contextlib"])
+@pytest.mark.parametrize("module", ["torch._library.simple_registry", "contextlib", "torch.jit._recursive"])
 def test_what_torch_calls_where_nothing_may_be_raised_comes_to_its_end(module: str) -> None:
-    """An exception in the lookup of an operation's rule ends the process; one in `__exit__` leaves a mode behind."""
+    """An exception in the lookup of an operation's rule ends the process; one in `__exit__` leaves a mode behind.
+
+    A class that TorchScript has compiled by half cannot be compiled again ("Can't redefine method", torch 2.13).
+    """
     ordered = FunctionType(_busy.__code__, {"__name__": module, "time": time}, argdefs=(0.2,))
     done: list[str] = []
 

@@ -117,11 +117,12 @@ def _new(made: list[Construction], seen: set[str]) -> Iterator[Construction]:
 
 
 class _WrittenCall(NamedTuple):
-    """What somebody gives a constructor, and who."""
+    """What somebody gives a constructor, and who; `configuration` is the table of a file that it is."""
 
     args: list[Any]
     kwargs: dict[str, Any]
     source: str
+    configuration: WrittenConfiguration | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -138,7 +139,7 @@ def _written_calls(
     for args, kwargs in builder.sites.of(kind.__name__):
         yield _WrittenCall(args, kwargs, "a call in this file")
     if (written := builder.looked_up()) is not None:
-        yield _WrittenCall([], dict(written.values), written.shown)
+        yield _WrittenCall([], dict(written.values), written.shown, written)
     if not required:
         yield nothing
     for args, kwargs in builder.sites.computed(kind) if required or builder.refuses_defaults(parameters) else ():
@@ -147,7 +148,7 @@ def _written_calls(
         yield _WrittenCall([], options, "a table in this file")
     takes = frozenset(item.name for item in parameters)
     for written in itertools.islice(files.arguments_of(kind, takes), _MOST_NAMED):
-        yield _WrittenCall([], dict(written.values), written.shown)
+        yield _WrittenCall([], dict(written.values), written.shown, written)
     for args, kwargs in calls_in_examples(tree, files.path, files.root, kind.__name__, vars(builder.module)):
         yield _WrittenCall(args, kwargs, "an example")
     for args, kwargs in calls_in_project(files.root, files.path, kind.__name__, vars(builder.module)):
@@ -172,10 +173,15 @@ class _Builder:
         self._demands: dict[str, Demand] | None = None
 
     def bound(
-        self, parameters: list[inspect.Parameter], args: list[Any], kwargs: dict[str, Any], source: str
+        self,
+        parameters: list[inspect.Parameter],
+        args: list[Any],
+        kwargs: dict[str, Any],
+        source: str,
+        configuration: WrittenConfiguration | None = None,
     ) -> Construction:
         """One construction from a call's known arguments."""
-        self.files.used = None
+        self.files.used = configuration
         positional = [item for item in parameters if item.kind is not inspect.Parameter.KEYWORD_ONLY]
         given = {item.name: value for item, value in zip(positional, args, strict=False)} | kwargs
         arguments: list[SpecArgument] = []

@@ -39,9 +39,10 @@ _OF_OPERATIONS = (
     "torch.overrides",
     "torch._library",
     "torch._C",
+    "torch.jit._recursive",
     "inductor_debug.capture.weightless.",
 )
-"""Modules whose code keeps account of the operation that runs, and of the modes that are on."""
+"""Modules whose code keeps account of the operation that runs, of the modes that are on, of what is compiled once."""
 _ORDERLY = re.compile(r"(?:torch(?!\.nn\b)|inductor_debug|contextlib|functools)(?:\.|$)")
 """Modules whose code begins and ends what must be ended, or that torch calls where nothing may be raised."""
 _PUT_OFF_SECONDS, _MOST_PUT_OFF = 0.001, 2000
