@@ -501,3 +501,36 @@ def test_options_that_are_spread_over_files_of_a_folder_are_those_of_one_command
     assert found is not None
     assert found.shown == "the options of options"
     assert found.values == {"width": 24, "depth": 3, "classes": 24, "heads": 3}
+
+
+ASSERTED = """
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.width, self.layer = width, nn.Linear(8, width)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Head(nn.Module):
+    def __init__(self, encoder, *, classes=4):
+        super().__init__()
+        assert isinstance(encoder, Encoder)
+        self.encoder, self.head = encoder, nn.Linear(encoder.width, classes)
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+"""
+
+
+def test_what_a_constructor_asserts_its_argument_to_be_is_given(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(ASSERTED)
+    job = analyze(tmp_path / "model.py", stages=(Stage.PREVIEW,), accelerator="none")
+    assert job.findings == []
+    inferred = next(stage.inferred for stage in job.stages if stage.target == "Head")
+    assert inferred is not None
+    assert inferred.init.startswith("(Encoder(")

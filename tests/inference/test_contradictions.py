@@ -42,6 +42,30 @@ def test_a_call_that_could_not_be_run_leaves_the_fault_open(most: int, is_blamed
     assert (judgement.blamed is not None) is is_blamed
 
 
+class Multiplied(nn.Module):
+    """Norms points and channels as one size, and convolves the channels."""
+
+    def __init__(self, points: int) -> None:
+        super().__init__()
+        self.norm, self.conv = nn.BatchNorm1d(3 * points), nn.Conv2d(3, 8, 1)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        """As networks on skeletons do."""
+        n, c, t, v = x.size()
+        x = self.norm(x.permute(0, 3, 1, 2).reshape(n, v * c, t))
+        return self.conv(x.view(n, v, c, t).permute(0, 2, 3, 1))
+
+
+def test_a_size_that_is_one_with_another_is_shared_out_before_anybody_is_blamed_for_it() -> None:
+    trials = Trials(lambda: Multiplied(18))
+    plan = plan_for(trials.subject, (), {})
+    alone = Guess((SpecArgument("x", TensorSpec((2, 54, 16, 1))),))
+    judgement = judged(trials, plan, trials.run(alone))
+    assert judgement.blamed is None
+    assert judgement.runs is not None
+    assert judgement.runs.spec_of("x") == TensorSpec((2, 3, 16, 18))
+
+
 class Square(nn.Module):
     """Takes squares alone, whose side it finds by a root, and has positions for those of one size."""
 

@@ -32,6 +32,7 @@ from inductor_debug.capture.dynamo.dynamo_positions import TracedStack
 from inductor_debug.capture.expressions.spans import SourceMap, name_of
 from inductor_debug.capture.failures.failures import place
 from inductor_debug.capture.running.target import BuiltTarget
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.rules.recording.ops import Frame
 from inductor_debug.rules.words.break_kinds import page_of
 from inductor_debug.rules.words.break_words import sentence_of
@@ -107,6 +108,8 @@ class BreakCollector:
         facts = replace(
             facts, refused=refused, toggled=toggled, only_where=self._only_where(raw, frames[len(traced) :])
         )
+        if facts.breaks_by is BreakCause.RECURRENT:
+            facts = replace(facts, expression=self._as_called(facts.expression))
         if broken is not None and not facts.inside:
             location = broken
         site = self._construction_site(raw, frames, len(traced))
@@ -249,6 +252,13 @@ class BreakCollector:
                 if not told and words not in found.related:
                     self.findings[index] = replace(found, related=[*found.related, words])
         self.given_up.add((raw.stack[-1].filename, bare_name(raw.stack[-1].function)))
+
+    def _as_called(self, expression: str) -> str:
+        """What is called with recurrent layers in it, with its parentheses where it is none: `self.parameters()`."""
+        name = expression.rpartition(".")[2]
+        parts = foreign.parts_of(self.target.module) if self.target.module is not None else ()
+        is_method = expression != name and name.isidentifier() and all(name not in part._modules for part in parts)
+        return f"{expression}()" if is_method else expression
 
     def _limited_around(self, call: Location) -> Iterator[int]:
         """The findings that tell of a function, around a call, that was compiled too often."""

@@ -89,18 +89,23 @@ class ConfigurationFiles:
                 if found.covered(demand) >= enough and not _refers(table, demand):
                     yield found
 
-    def arguments_of(self, kind: Callable[..., Any], takes: frozenset[str]) -> Iterator[WrittenConfiguration]:
+    def arguments_of(self, kind: Callable[..., Any], takes: frozenset[str] | None) -> Iterator[WrittenConfiguration]:
         """What files give a class that they name by its dotted path, or that a key beside the arguments names.
 
         Args:
             kind: the class.
-            takes: the arguments that its constructor has; a table with any other is of another class.
+            takes: the arguments that its constructor has; a table with any other is of another class. None where it
+                takes any.
         """
         for path, document in self._documents():
             for table in _tables(document, 0):
                 for given in _given_to(kind, table):
                     plain = {name: value for name, value in given.items() if not _is_built(value)}
-                    if given and takes.issuperset(given) and not any(map(_stands_elsewhere, plain.values())):
+                    if (
+                        given
+                        and (takes is None or takes.issuperset(given))
+                        and not any(map(_stands_elsewhere, plain.values()))
+                    ):
                         yield WrittenConfiguration(path, self.shown(path), plain)
 
     def shown(self, path: str) -> str:

@@ -146,7 +146,7 @@ def _written_calls(
         yield _WrittenCall(args, kwargs, "a call in this file")
     for options in written_in_tables(kind, parameters, vars(builder.module)):
         yield _WrittenCall([], options, "a table in this file")
-    takes = frozenset(item.name for item in parameters)
+    takes = None if signatures.takes_more(kind)[1] else frozenset(item.name for item in parameters)
     for written in itertools.islice(files.arguments_of(kind, takes), _MOST_NAMED):
         yield _WrittenCall([], dict(written.values), written.shown, written)
     for args, kwargs in calls_in_examples(tree, files.path, files.root, kind.__name__, vars(builder.module)):

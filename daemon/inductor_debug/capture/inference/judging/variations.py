@@ -66,6 +66,7 @@ def of_sizes(guess: Guess, wanted: Iterable[int | str] = ()) -> Iterator[Guess]:
     """The call with other sizes; `wanted` are those that contradict each other."""
     numbers = [size for size in wanted if isinstance(size, int)]
     yield from shared_otherwise(guess, numbers)
+    yield from multiplied_otherwise(guess, numbers)
     yield from meeting(guess, numbers)
     yield from _with_usual_sides(guess)
     yield from by_difference(guess, numbers)
@@ -201,6 +202,16 @@ def shared_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
             if name != other and new != size and rest + size > new > 0:
                 changed = resized_alone(guess, name, spec, position, new)
                 yield resized_alone(changed, other, beside, where, rest + size - new)
+
+
+def multiplied_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:
+    """The call with a product of two sizes shared out otherwise, one of them as wanted: the model may multiply them."""
+    for (name, spec, position, size), (other, beside, where, rest) in itertools.permutations(_places(guess), 2):
+        for new in wanted if name == other and spec is beside else ():
+            if 0 < new < size and size % new == 0:
+                dims = list(spec.dims)
+                dims[position], dims[where] = new, rest * (size // new)
+                yield replaced(guess, name, spec, replace(spec, dims=tuple(dims)))
 
 
 def joined_otherwise(guess: Guess, wanted: list[int]) -> Iterator[Guess]:

@@ -126,11 +126,20 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
 
 
 def _by_fractions(outcome: TrialOutcome) -> Iterator[Guess]:
-    """Numbers between 0 and 1 where code makes indices of some: a class's number stands beside a box's sides."""
-    if outcome.raised.below_zero:
-        for name, spec in dict.fromkeys(reversed(outcome.guess.tensors())):
-            if spec.dtype.startswith("float") and not spec.filled:
-                yield replaced(outcome.guess, name, spec, replace(spec, filled=1))
+    """Numbers between 0 and 1 where code makes indices of some, or takes no others.
+
+    A class's number stands beside a box's sides; a cross-entropy is of shares, all of them.
+    """
+    raised, guess = outcome.raised, outcome.guess
+    floats = [(name, spec) for name, spec in guess.tensors() if spec.dtype.startswith("float") and not spec.filled]
+    if raised.wants_shares:
+        every = guess
+        for name, spec in dict.fromkeys(floats):
+            every = replaced(every, name, spec, replace(spec, filled=1))
+        yield every
+    if raised.below_zero or raised.wants_shares:
+        for name, spec in dict.fromkeys(reversed(floats)):
+            yield replaced(guess, name, spec, replace(spec, filled=1))
 
 
 def _as_arrays(outcome: TrialOutcome) -> Iterator[Guess]:

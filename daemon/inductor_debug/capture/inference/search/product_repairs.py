@@ -53,7 +53,8 @@ def _shared_out(
     got, wanted = sizes
     shape = spec.shape(guess.size_of())
     places = [place for place, size in enumerate(shape) if place and size > 1]
-    factors = [number for number in dict.fromkeys(numbers) if 1 < number < wanted and wanted % number == 0]
+    known = [number for number in dict.fromkeys(numbers) if 1 < number < wanted and wanted % number == 0]
+    factors = list(dict.fromkeys((*known, *(wanted // number for number in known))))
     for count in range(2, _MOST_FACTORS):
         for several in itertools.combinations(places, count):
             if math.prod(shape[place] for place in several) == got:

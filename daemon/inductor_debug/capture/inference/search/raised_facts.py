@@ -120,6 +120,11 @@ class Raised:
         return _BELOW_ZERO.search(self.text) is not None
 
     @property
+    def wants_shares(self) -> bool:
+        """Whether numbers are to lie between 0 and 1, as those of a cross-entropy do."""
+        return "between 0 and 1" in self.text
+
+    @property
     def about_broadcasting(self) -> bool:
         """Whether shapes could not be broadcast to each other."""
         return _BROADCAST.search(self.text) is not None
