@@ -1,9 +1,9 @@
 """What an object misses that raises: an optional argument that its class needs after all, or more items of a list.
 
 `assert exists(n)`, `if size is None and scale is None: raise ValueError`, `widths[3]` of a list that was made up with
-two, `kwargs["with_token"]`, a file that lies elsewhere in the project, and `1 - self.rate` in `forward` where the
-constructor takes no rate by default. Read from the statement that raised; nothing is built here, and what somebody
-wrote down stays as it is.
+two, `kwargs["with_token"]`, a file that lies elsewhere in the project, a default that is asserted to be another, and
+`1 - self.rate` in `forward` where the constructor takes no rate by default. Read from the statement that raised;
+nothing is built here, and what somebody wrote down stays as it is.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from inductor_debug.capture.inference.construction.demand import Demand
 from inductor_debug.capture.inference.construction.demands import demands
 from inductor_debug.capture.inference.construction.given_arguments import Construction
 from inductor_debug.capture.inference.construction.invention import constructor_value
+from inductor_debug.capture.inference.construction.number_conditions import meeting
 from inductor_debug.capture.inference.construction.project_files import MOST_FILES, files_of
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
 from inductor_debug.capture.runtime import foreign
@@ -67,6 +68,7 @@ def completed(construction: Construction, error: BaseException, kind: Any) -> It
     constructor = getattr(kind, "__init__", None)
     if frame.f_code is not getattr(constructor, "__code__", None):
         return
+    yield from _meeting_conditions(construction, kind)
     yield from _values_of(_left_out(frame, line), construction, kind)
 
 
@@ -156,6 +158,16 @@ def _values_of(names: list[str], construction: Construction, kind: Any) -> Itera
                 value = constructor_value(name, annotation, dict(construction.sizes), alternative, demand)
                 if _is_plain(value):
                     yield ((name, value),)
+
+
+def _meeting_conditions(construction: Construction, kind: Any) -> Iterator[Changes]:
+    """Other numbers for those by default that the constructor refuses: `assert groups > 1` where `groups` is one."""
+    given = {item.name for item in construction.arguments}
+    asked = demands(kind)
+    for name, parameter in signatures.by_name(kind).items():
+        conditions = asked[name].conditions if name in asked and name not in given else []
+        if type(parameter.default) is int and not all(item.takes(parameter.default) for item in conditions):
+            yield ((name, meeting(parameter.default, conditions, 0)),)
 
 
 def _longer(construction: Construction) -> Iterator[Changes]:

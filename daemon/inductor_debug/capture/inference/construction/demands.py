@@ -90,7 +90,7 @@ def _methods_of(kind: Any) -> Iterator[tuple[str, Any]]:
 
 def _asked_by_base(kind: Any, depth: int) -> dict[str, Demand]:
     """What the constructor asks that a class's own, which it may inherit, calls; empty where it is torch's."""
-    _, base, *_ = *(item for item in kind.__mro__ if "__init__" in vars(item)), nn.Module, nn.Module
+    base = [*(item for item in kind.__mro__ if "__init__" in vars(item)), nn.Module, nn.Module][1]
     return {} if foreign.module_name(base).startswith(("torch.", "builtins")) else demands(base, depth + 1)
 
 

@@ -27,15 +27,14 @@ from inductor_debug.capture.inference.search.library_repairs import by_library
 from inductor_debug.capture.inference.search.product_repairs import by_product
 from inductor_debug.capture.inference.search.refusal_repairs import by_half, by_padding, by_parts, by_refusal
 from inductor_debug.capture.inference.search.trial import TrialOutcome
+from inductor_debug.capture.inference.search.view_repairs import by_view, by_volume
 from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.spec_changes import (
     of_rank,
     ranks_together,
-    redimensioned,
     replaced,
     resized,
     resized_alone,
-    resized_item,
     resized_names,
     shifted,
     with_all_sizes,
@@ -48,7 +47,6 @@ from inductor_debug.capture.inference.specs.specs import (
     MappingSpec,
     SequenceSpec,
     TensorSpec,
-    tensors_in,
 )
 from inductor_debug.capture.inference.usage.module_inputs import accepted
 
@@ -105,8 +103,8 @@ def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     yield from by_mask(outcome, plan)
     if outcome.raised.broadcast_shapes or outcome.raised.joined_sizes:
         yield from _by_usual_image(guess)
-    yield from _by_view(outcome)
-    yield from _by_volume(outcome)
+    yield from by_view(outcome)
+    yield from by_volume(outcome)
     yield from by_one(outcome, plan)
     yield from by_shapes(outcome)
     yield from _by_usual_image(guess)
@@ -194,7 +192,10 @@ def _by_module(outcome: TrialOutcome) -> Iterator[Guess]:
 
 
 def _by_area(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
-    """Image sizes for a linear layer that takes all pixels at once, those near the right area first."""
+    """Image sizes for a linear layer that takes all pixels at once, those near the right area first.
+
+    Windows that are not padded take something off each side: the right one lies between that and what was given.
+    """
     sizes, used = outcome.guess.size_of(), outcome.guess.used_sizes()
     whole = _whole(outcome.module)
     if not whole or "H" not in used or "W" not in used or not outcome.received:
@@ -210,7 +211,9 @@ def _by_area(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     # People stand upright: images of them are twice as high as wide.
     shorts = sorted(_SHORT_SIDES, key=lambda item: abs(math.log(2**0.5 * item / side)))[:_USUAL_SHORT]
     upright = [(2 * short, short) for short in shorts]
-    for height, width in (*squares[:_NEAREST], *upright, *squares[_NEAREST:]):
+    given = (sizes["H"] * sizes["W"]) ** 0.5
+    between = [(size, size) for size, _ in squares if min(side, given) < size < max(side, given) and size in _SQUARES]
+    for height, width in (*squares[:2], *between, *squares[2:_NEAREST], *upright, *squares[_NEAREST:]):
         yield outcome.guess.with_sizes(H=height, W=width)
 
 
@@ -394,42 +397,6 @@ def _by_numbers(outcome: TrialOutcome) -> Iterator[Guess]:
         for wanted in numbers:
             if got != wanted and 1 < wanted < 1_000_000 and got > 2:
                 yield from resized(outcome.guess, got, wanted)
-
-
-def _by_view(outcome: TrialOutcome) -> Iterator[Guess]:
-    """`shape '[-1, 21]' is invalid for input of size 838272`, `you must pass in 21 values`: a last size is 21."""
-    raised, sizes = outcome.raised, outcome.guess.size_of().values()
-    asked = [number for number in raised.numbers if raised.by_user and number not in sizes and 1 < number < _LONGEST]
-    view = raised.last_size_of_view
-    for last in asked[:2] if view is None else [view]:
-        for name, spec in outcome.guess.tensors():
-            if len(spec.dims) > 1 and spec.dtype == "float32" and spec.dims[-1] != last:
-                yield replaced(outcome.guess, name, spec, replace(spec, dims=(*spec.dims[:-1], last)))
-                yield from _items_resized(outcome.guess, name, spec, last)
-
-
-def _items_resized(guess: Guess, name: str, spec: TensorSpec, last: int) -> Iterator[Guess]:
-    """Another last size for one of several like tensors in a list: boxes have four numbers, scores one a class."""
-    whole = guess.spec_of(name)
-    items = list(tensors_in(whole)) if whole is not None else []
-    if items.count(spec) > 1:
-        yield from (
-            resized_item(guess, name, number, len(spec.dims) - 1, last)
-            for number, item in enumerate(items)
-            if item == spec
-        )
-
-
-def _by_volume(outcome: TrialOutcome) -> Iterator[Guess]:
-    """`shape '[2, 1, 100]' is invalid for input of size 32`: an argument of 32 elements is to have 200."""
-    wanted, got = outcome.raised.volumes_of_view or (0, 0)
-    sizes = outcome.guess.size_of()
-    for name, spec in outcome.guess.tensors():
-        shape = spec.shape(sizes)
-        for index, size in enumerate(shape if wanted > 1 and math.prod(shape) == got else ()):
-            if size * wanted % got == 0 and index:
-                yield redimensioned(outcome.guess, name, spec, index, size * wanted // got)
-                yield resized_alone(outcome.guess, name, spec, index, size * wanted // got)
 
 
 def _by_dtype(outcome: TrialOutcome) -> Iterator[Guess]:
