@@ -87,6 +87,21 @@ def test_a_written_dimension_may_be_worked_out_from_a_list() -> None:
     assert shape_in_text("noise", DOCUMENT) == WrittenShape(("batch_size", "config.block_size", "dim"))
 
 
+BACKTICKS = """
+Inputs:
+    `x` LongTensor(slen, bs), containing word indices
+    `lengths` LongTensor(bs), containing the length of each sentence
+    `causal` Boolean, if True, the attention is only done over previous hidden states
+    `positions` LongTensor(slen, bs), containing word positions
+"""
+
+
+def test_a_shape_is_of_the_argument_whose_line_it_stands_in() -> None:
+    words = {name: shape_in_text(name, BACKTICKS) for name in ("x", "lengths", "causal", "positions")}
+    shapes = {name: shape.dims if shape is not None else None for name, shape in words.items()}
+    assert shapes == {"x": ("slen", "bs"), "lengths": ("bs",), "causal": None, "positions": ("slen", "bs")}
+
+
 class Captioned(nn.Module):
     def forward(self, captions: Any, caption_lengths: Any) -> Any:
         """Cuts captions off.

@@ -123,7 +123,7 @@ class Ways:
         error = failed.error if failed is not None else None
         if number >= 0 and error is not None:
             missing = misses_a_value(error) and _looks_at_mode(self._subject.value)
-            if missing or (later is None and _asked_for_the_mode(error)):
+            if missing or (later is None and not is_limitation(error) and _asked_for_the_mode(error)):
                 yield -1 - number, in_evaluation(way)
         if later is not None and not way.construction.arguments and way.construction.source == DEFAULTS:
             written = (item for item in later if item[1].construction.arguments and not item[1].construction.invented)

@@ -23,7 +23,10 @@ _TIMES = r"(?P<times>\b(?:\w+(?:\s+x\s+\w+|\s*×\s*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-
 _DIMENSION = re.compile(r"[A-Za-z_][\w.]*|\d+")
 _ASSIGNED = re.compile(r"([\w.]+(?:\s*,\s*[\w.]+)*)\s*=(?!=)")
 _ASKED_FOR_SHAPE = re.compile(r"\.(shape|size)\b")
-_SPEAKS_OF_SHAPE = re.compile(r"(shape|size|dims?|dimensions?)\s*(:|of)?\s*[`'\"]*$", re.IGNORECASE)
+_SPEAKS_OF_SHAPE = re.compile(r"((shape|size|dims?|dimensions?)\s*(:|of)?\s*[`'\"]*|[a-z]Tensor)$", re.IGNORECASE)
+"""What one name in parentheses is a shape behind: `of size (n)`, `LongTensor(n)`."""
+_NEXT = re.compile(r"\n\s*((:param\s+|:)?[A-Za-z_]\w*\s*(\([^)\n]*\))?\s*:|[-*]?\s*[`'\"]+[A-Za-z_])")
+"""Where a text goes on to the next argument."""
 _TENSOR_WORDS = re.compile(r"Tensor|Float|Int\b|Integer|Bool|Shaped|Num\b|Array|Complex|Inexact", re.IGNORECASE)
 _OPEN = ("...", "*")
 """What stands for any number of dimensions."""
@@ -103,7 +106,7 @@ def shape_in_text(name: str, text: str) -> WrittenShape | None:
     for match in start.finditer(text):
         line = text[match.end() :].split("\n\n")[0]
         line = "\n".join(line.split("\n")[:3])
-        following = re.search(r"\n\s*(:param\s+|:)?[A-Za-z_]\w*\s*(\([^)\n]*\))?\s*:", line)
+        following = _NEXT.search(line)
         if following is not None:
             line = line[: following.start()]
         found = _first_shape(line)
