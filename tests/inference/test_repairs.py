@@ -494,7 +494,34 @@ class Echoed(nn.Module):
         return torch.nn.functional.pad((sound - echo).unsqueeze(1), (60, 60), mode="reflect")
 
 
+class Transitions(nn.Module):
+    """Views scores with a size that only a number of its own says."""
+
+    def __init__(self, labels: int = 5) -> None:
+        super().__init__()
+        self.labels, self.weight = labels, nn.Parameter(torch.zeros(labels, labels))
+
+    def forward(self, scores: torch.Tensor) -> Any:
+        batch, length = scores.size(0), scores.size(1)
+        return self.weight + scores.view(batch, length, 1, self.labels)
+
+
+class Unpadded(nn.Module):
+    """Takes what is left of a side that loses something in each window, as Inception does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(*(nn.Conv2d(3 if not n else 4, 4, 9, 2) for n in range(4)), nn.AvgPool2d(9, 2))
+        self.last = nn.Linear(4, 10)
+
+    def forward(self, image: Any) -> Any:
+        x = self.layers(image)
+        return self.last(x.view(x.size(0), -1))
+
+
 CALLS |= {
+    Transitions: "scores f32[2, 32, 5]",
+    Unpadded: "image f32[2, 3, 256, 256]",
     Seasonal: "history f32[2, 24, 7], forecast f32[2, 16, 7]",
     Styled: "image f32[1, 3, 64, 96]",
     Masked: "input f32[2, 3, 64, 96], holes f32[2, 3, 64, 96]",

@@ -291,6 +291,12 @@ class Raised:
         return (abs(math.prod(sizes)), int(match[2])) if match is not None else None
 
     @property
+    def shape_of_view(self) -> tuple[int, ...]:
+        """The shape that a tensor was to get and has too few or too many elements for; empty where none was."""
+        match = _VOLUMES.search(self.text)
+        return tuple(int(size) for size in match[1].split(",")) if match is not None else ()
+
+    @property
     def by_user(self) -> bool:
         """Whether user code asserts it, and nobody else raises such a kind."""
         return self.text.startswith("AssertionError:")

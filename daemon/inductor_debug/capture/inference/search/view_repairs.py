@@ -39,11 +39,18 @@ def _items_resized(guess: Guess, name: str, spec: TensorSpec, last: int) -> Iter
 
 
 def by_volume(outcome: TrialOutcome) -> Iterator[Guess]:
-    """`shape '[2, 1, 100]' is invalid for input of size 32`: an argument of 32 elements is to have 200."""
+    """`shape '[2, 1, 100]' is invalid for input of size 32`: an argument of 32 elements is to have 200.
+
+    Of what begins with the same sizes the others are missing: `[2, 32, 1, 4]` of `[2, 32]` wants `[2, 32, 4]`.
+    """
     wanted, got = outcome.raised.volumes_of_view or (0, 0)
     sizes = outcome.guess.size_of()
+    known = tuple(size for size in outcome.raised.shape_of_view if size != 1)
     for name, spec in outcome.guess.tensors():
         shape = spec.shape(sizes)
+        if math.prod(shape) == got and 1 < len(shape) < len(known) and known[: len(shape)] == shape and min(known) > 0:
+            longer = replace(spec, dims=(*spec.dims, *known[len(shape) :]))
+            yield replaced(outcome.guess, name, spec, longer)
         for index, size in enumerate(shape if wanted > 1 and math.prod(shape) == got else ()):
             if size * wanted % got == 0 and index:
                 yield redimensioned(outcome.guess, name, spec, index, size * wanted // got)
