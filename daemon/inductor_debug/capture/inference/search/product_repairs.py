@@ -67,7 +67,7 @@ def _shared_out(
 def _rest_of(guess: Guess, name: str, spec: TensorSpec, got: int, wanted: int) -> Iterator[Guess]:
     """What one size of a product leaves of it for another, which had no part in it so far."""
     shape = spec.shape(guess.size_of())
-    if got in shape[1:] and wanted % got == 0:
+    if 0 < got < wanted and got in shape[1:] and wanted % got == 0:
         for place, size in enumerate(shape):
             if place and size == 1:
                 yield _with(guess, name, [(place, wanted // got)])
