@@ -28,6 +28,13 @@ from inductor_debug.worker.protocol import STACK_SIGNAL, MessageKind, event_mess
 JobFunction = Callable[[JobRequest, Callable[[Event], None]], None]
 """What a worker runs; `worker.tasks.perform` outside of tests."""
 
+_STACK = 64 << 20
+"""Bytes that the main thread's stack may have; Linux grows it as it is used, and leaves 128 MiB for it.
+
+Autograd lets go of what it saved node by node, each within the one after it: a decoder of some thousand steps does not
+fit into the usual 8 MiB (a segmentation fault, torch 2.13).
+"""
+
 
 class WorkerState:
     """What is known of this process. `at_work` says that it is a worker, which user code must not start others from."""
@@ -51,6 +58,7 @@ def isolate() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        _allow_deep_stacks(*resource.getrlimit(resource.RLIMIT_STACK))
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as stream:
         stream.write("500")  # where memory runs out, the kernel should take the worker, not the editor
     for stream_object in (sys.stdout, sys.stderr):
@@ -59,6 +67,16 @@ def isolate() -> None:
     faulthandler.enable(file=2)
     if STACK_SIGNAL is not None:
         faulthandler.register(STACK_SIGNAL, file=2, all_threads=False)
+
+
+def _allow_deep_stacks(soft: int, hard: int) -> None:
+    """Raises the limit of the stack to what the system allows; one that is higher already stays."""
+    import resource
+
+    unlimited = resource.RLIM_INFINITY
+    most = _STACK if hard == unlimited else min(_STACK, hard)
+    if soft != unlimited and soft < most:
+        resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
 
 
 def work(read_end: int, write_end: int, function: JobFunction, *, sweep: bool = False) -> NoReturn:
