@@ -22,6 +22,7 @@ from torch._dynamo.variables.user_defined import UserDefinedClassVariable
 from torch.overrides import TorchFunctionMode
 from torch.utils import backend_registration
 
+from inductor_debug.capture.runtime import foreign
 from inductor_debug.source.device_words import KINDS
 
 _CPU = torch.device("cpu")
@@ -270,8 +271,11 @@ class _RedirectMode(TorchFunctionMode):
         if func in _MOVES and self._redirector.is_absent(func.__name__):
             return args[0]
         args, kwargs = self._redirector.arguments(args, kwargs or {})
-        if getattr(func, "__wrapped__", func) is _to:  # also where others watch it
+        plain = getattr(func, "__wrapped__", func)  # also where others watch it
+        if plain is _to:
             args = self._redirector.moving(args)
+        elif plain is _type:
+            args = tuple(torch.Tensor if _is_fake(value) else value for value in args)
         return func(*args, **kwargs)
 
 
@@ -365,6 +369,11 @@ _type = torch.Tensor.type
 _set_default_tensor_type = torch.set_default_tensor_type
 _set_default_device = torch.set_default_device
 _Generator = torch.Generator
+
+
+def _is_fake(value: Any) -> bool:
+    """Whether a value is the class of tensors without values, where code means torch's own: `x.type(type(y))`."""
+    return foreign.is_a(value, type) and issubclass(value, torch.Tensor) and value.__name__ == "FakeTensor"
 
 
 def _is_available(kind: str) -> bool:
