@@ -29,6 +29,9 @@ class RecompileRule(RunRule):
         `torch.compile` that a loop, a function or `forward` runs again and again for the same code is a note where it
         is called, and a warning where it compiles anew each time, as for functions that hold objects of a new class.
 
+        A function that one call of the model has compiled more than eight times, for layers that differ in a flag or in
+        their sizes, is told where it is called, as the one reason why all that it calls runs eagerly from there on.
+
         Everything else takes different calls to see. List several sets of inputs in the directive above a model,
         `# inductor-debug: inputs=[(torch.randn(8, 64),), (torch.randn(9, 64),)]`, or ask for
         `inductor-debug analyze model.py --type guards`, which shows what each graph relies on."""
