@@ -49,9 +49,7 @@ def says_image_size(owner: nn.Module) -> bool:
 
 def built_of(subject: Any, given: Mapping[str, int]) -> tuple[int, ...]:
     """The whole numbers that a model was built of: those that its constructor was given, else has by default."""
-    defaults = {item.name: item.default for item in foreign.parameters(type(subject)) or ()}
-    named = {**defaults, **given} if isinstance(subject, nn.Module) else {}
-    return tuple(dict.fromkeys(value for value in named.values() if type(value) is int))
+    return tuple(dict.fromkeys(_given_to(subject, given).values())) if isinstance(subject, nn.Module) else ()
 
 
 def declared_by(subject: Any, given: Mapping[str, int]) -> frozenset[int]:
@@ -65,14 +63,19 @@ def declared_by(subject: Any, given: Mapping[str, int]) -> frozenset[int]:
     """
     if not isinstance(subject, nn.Module):
         return frozenset()
-    defaults = {item.name: item.default for item in foreign.parameters(type(subject)) or ()}
     own = ((name, value) for name, value in vars(subject).items() if type(value) is int)
     of_input = (value for name, value in own if _OF_INPUT.match(name))
-    built = ((name, value) for name, value in {**defaults, **given}.items() if type(value) is int)
-    of_built = (value for name, value in built if _OF_INPUT.match(name) or argument_names.is_extent(name))
+    built = _given_to(subject, given)
+    of_built = (value for name, value in built.items() if _OF_INPUT.match(name) or argument_names.is_extent(name))
     several = (part for part in foreign.parts_of(subject) if isinstance(part, nn.ModuleList | nn.ParameterList))
     counted = (len(part) for part in itertools.islice(several, _MOST_PARTS))
     return frozenset((*of_input, *of_built, *counted, *(number for _, number in _numbers(subject))))
+
+
+def _given_to(subject: nn.Module, given: Mapping[str, int]) -> dict[str, int]:
+    """The whole numbers of a model's constructor by name: what it was given, else what it has by default."""
+    defaults = {item.name: item.default for item in foreign.parameters(type(subject)) or ()}
+    return {name: value for name, value in {**defaults, **given}.items() if type(value) is int}
 
 
 def _numbers(owner: nn.Module | None) -> Iterator[tuple[str, int]]:

@@ -287,8 +287,7 @@ class Raised:
     def volumes_of_view(self) -> tuple[int, int] | None:
         """How many elements a shape has, or its known sizes, and how many the tensor had that was to get it."""
         match = _VOLUMES.search(self.text)
-        sizes = [int(size) for size in match[1].split(",")] if match is not None else []
-        return (abs(math.prod(sizes)), int(match[2])) if match is not None else None
+        return (abs(math.prod(self.shape_of_view)), int(match[2])) if match is not None else None
 
     @property
     def shape_of_view(self) -> tuple[int, ...]:
