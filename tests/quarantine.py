@@ -1,6 +1,6 @@
 """Tests that cannot be relied on: each stands in `.ci/quarantine.json` with the reason.
 
-The failure of one of them is told and does not fail the run. Nothing is run twice, and any other failure counts.
+The failure of one of them is told and does not fail the run.
 """
 
 import json

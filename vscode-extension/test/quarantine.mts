@@ -1,6 +1,5 @@
 /**
- * A test that cannot be relied on stands in `.ci/quarantine.json` with the reason: its failure is told and does not fail the run. Nothing is
- * run twice, and any other failure counts.
+ * A test that cannot be relied on stands in `.ci/quarantine.json` with the reason: its failure is told and does not fail the run.
  */
 
 import { readFileSync } from "node:fs";

@@ -22,6 +22,6 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     retry: 0,
-    reporters: ["default", new Quarantine()],
+    reporters: ["default", new Quarantine(), ["json", { outputFile: fileURLToPath(new URL("../../../.e2e/results.json", import.meta.url)) }]],
   },
 });
