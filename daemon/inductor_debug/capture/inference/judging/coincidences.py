@@ -98,6 +98,7 @@ def coincidences(
             or trials.run(together[0]).error is None
             or _is_square(trials, found.guess, fixed, others[0])
             or trials.run(_resized(found.guess, fixed, 1)).error is None  # what is one stands for any number
+            or _is_rounded(trials, found.guess, fixed)
         ):
             continue
         if len(_sources(fixed, found.guess, plan)) == 1:
@@ -202,6 +203,18 @@ def _is_square(trials: Trials, guess: Guess, fixed: _Fixed, other: int) -> bool:
     dims = tuple(other if same else called for same, called in zip(equal, spec.dims, strict=True))
     changed = replaced(guess, fixed.argument, spec, replace(spec, dims=dims))
     return sum(equal) > 1 and trials.run(changed).error is None
+
+
+def _is_rounded(trials: Trials, guess: Guess, fixed: _Fixed) -> bool:
+    """Whether the next sizes run as well: strides round them all to the size that the model is made for."""
+    if fixed.is_batch:
+        return False
+    calls = [
+        call
+        for size in (fixed.size - 1, fixed.size + 1)
+        for call in (resized_everywhere(guess, fixed.size, size), _resized(guess, fixed, size))
+    ]
+    return any(trials.run(call).error is None for call in calls)
 
 
 def _is_tied(found: Found) -> bool:
