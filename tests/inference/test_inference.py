@@ -473,6 +473,21 @@ CLASSES = {
                 losses = nn.functional.cross_entropy(scores, target, reduction="none")
                 return losses.topk(scores.size(0) // 2)[0].mean()
     """,
+    "tokens i64[batch, seq]": """
+        class Model(nn.Module):
+            def __init__(self, width, words=None, table=None):
+                super().__init__()
+                self.table = self._table(words, table, width)
+                self.fc = nn.Linear(width, 4)
+            def _table(self, words, table, width):
+                if table is not None:
+                    return nn.Embedding.from_pretrained(table)
+                if words is None:
+                    raise Exception("there are no words")
+                return nn.Embedding(words, width)
+            def forward(self, tokens):
+                return self.fc(self.table(tokens))
+    """,
 }
 
 

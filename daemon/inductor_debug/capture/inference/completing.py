@@ -58,18 +58,26 @@ def completed(construction: Construction, error: BaseException, kind: Any) -> It
     frame, line = last_frame(error)
     if frame is not None and isinstance(error, KeyError):
         yield from _by_key(error, frame, construction, kind)
-    if frame is None or not isinstance(error, AssertionError | ValueError | TypeError | RuntimeError):
+    refuses = isinstance(error, AssertionError | ValueError | TypeError | RuntimeError) or type(error) is Exception
+    if frame is None or not refuses:
         return
     lengths = _unequal(frame, line)
     if lengths is not None:
         yield from reconciled(construction, *lengths)
         yield from _as_long(construction, *lengths)
     yield from _handed_on(error, frame, construction, kind)
-    constructor = getattr(kind, "__init__", None)
-    if frame.f_code is not getattr(constructor, "__code__", None):
+    if not _is_setting_up(frame, error, kind):
         return
     yield from _meeting_conditions(construction, kind)
     yield from _values_of(_left_out(frame, line), construction, kind)
+
+
+def _is_setting_up(frame: FrameType, error: BaseException, kind: Any) -> bool:
+    """Whether a frame is the constructor's, or that of a method of the same object which the constructor called."""
+    code = getattr(getattr(kind, "__init__", None), "__code__", None)
+    own = next((step.tb_frame for step in users_steps(error) if step.tb_frame.f_code is code), None)
+    itself = frame.f_locals.get("self")
+    return own is not None and (frame is own or (itself is not None and itself is own.f_locals.get("self")))
 
 
 def completed_for_a_call(construction: Construction, error: BaseException, model: Any) -> Iterator[Changes]:

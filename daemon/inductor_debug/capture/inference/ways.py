@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from inductor_debug.capture.failures.failed_statement import last_frame, users_steps
+from inductor_debug.capture.failures.failed_statement import users_steps
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.failures.set_up import check_set_up
 from inductor_debug.capture.inference.completing import completed, completed_for_a_call
@@ -210,9 +210,9 @@ def in_evaluation(way: Way) -> Way:
 
 
 def _came_further(error: Exception, before: Exception) -> bool:
-    """Whether a constructor came further than before: to a later line, or to something else in the same one."""
-    line, earlier = last_frame(error)[1], last_frame(before)[1]
-    return line > earlier or (line == earlier and describe(error) != describe(before))
+    """Whether a constructor came further than before: to a later instruction, or to something else in the same one."""
+    reached, earlier = ([step.tb_lasti for step in users_steps(one)] for one in (error, before))
+    return reached > earlier or (reached == earlier and describe(error) != describe(before))
 
 
 def _looks_at_mode(kind: Any) -> bool:
