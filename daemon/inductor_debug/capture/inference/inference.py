@@ -47,7 +47,7 @@ from inductor_debug.capture.inference.specs.rendering import (
 from inductor_debug.capture.inference.specs.size_names import names_of
 from inductor_debug.capture.inference.specs.specs import Guess, make_call
 from inductor_debug.capture.inference.surroundings import InferenceSubject, InferredCall, Surroundings
-from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most, harmless
+from inductor_debug.capture.inference.values.guarded_execution import TooLongError, at_most, harmless
 from inductor_debug.capture.inference.ways import CONSTRUCTION_SECONDS, Way, Ways, built_in_time, trials_on
 from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.tensors.fake_mode import is_fake, is_limitation
@@ -86,6 +86,8 @@ class Inference:
         """Whether constructor arguments were made up, so that sizes of the model itself are ours."""
         self.configuration: WrittenConfiguration | None = None
         """The table of a file that the constructor was given."""
+        self.prepared: tuple[str, ...] = ()
+        """The calls that made the model ready."""
         self.free = False
         """Whether some dimension of the inputs is free."""
         self._answer: InferredCall | None = None
@@ -254,12 +256,11 @@ class Inference:
         """What becomes of the class with kept inputs; None where that cannot be said."""
         watch = DtypeWatch()
         outcome = trials.run(kept.found.traced, watch)
-        if outcome.error is None and not (
-            watch.mixed and self.precision_known and trials.mixes_dtypes(kept.found.traced)
-        ):
+        mixed = watch.mixed and self.precision_known
+        if outcome.error is None and not (mixed and trials.mixes_dtypes(kept.found.traced)):
             return self._answered(kept.way, way, input_search.freed(trials, kept.found), trials, kept.since)
         raised = outcome.error
-        if raised is not None and (isinstance(raised, SideEffectError) or is_limitation(raised)):
+        if raised is not None and self._ways.says_nothing(trials, raised):
             return None
         # The usual sizes are told rather than those of the traced call, unless they run by chance.
         by_chance = raised is not None and trials.run(kept.found.guess).error is None
@@ -373,9 +374,8 @@ class Inference:
             runs = judgement.runs or (input_search.of_a_batch_of_one(trials, found.best) if at_fault is None else None)
             if at_fault is not None:
                 certain = at_fault.error is not None and raises_always(at_fault.error)
-                blame = Blame(
-                    certain or not (way.construction.invented or judgement.because), because=judgement.because
-                )
+                proven = certain or not (way.construction.is_guessed or judgement.because)
+                blame = Blame(proven, because=judgement.because)
                 return InferredCall(number, Found.only(at_fault.guess), blame, changes=way.changes)
             if runs is None:
                 return None
@@ -390,7 +390,7 @@ class Inference:
 
     def _avoided(self, trials: Trials, way: Way, guess: Guess) -> AvoidedFailure | Found | None:
         """What a call that runs avoids, if the class is at fault there, or one that runs and avoids nothing."""
-        if way.construction.invented:
+        if way.construction.is_guessed:
             return None
         search = functools.partial(self._search, trials, way)
         try:
@@ -433,7 +433,7 @@ class Inference:
 
         What is refused for its kind may be of the wrong kind in all of them. No number changes dtypes.
         """
-        if not way.construction.invented or judgement.is_about_dtypes:
+        if not way.construction.is_guessed or judgement.is_about_dtypes:
             return True
         made = way.construction
         # The right collection may have another length, and the right module does something else.
@@ -455,7 +455,7 @@ class Inference:
         assert outcome.error is not None
         made, known = way.construction, self._around.names
         kinds, code = made.invented_kinds, made.has_invented_code
-        return is_evident(outcome.error, known, outcome.guess, invented=bool(made.invented), kinds=kinds, code=code)
+        return is_evident(outcome.error, known, outcome.guess, invented=made.is_guessed, kinds=kinds, code=code)
 
     def _search(
         self,
@@ -486,14 +486,14 @@ class Inference:
     def _take(self, answer: InferredCall, way: Way) -> None:
         self._answer = self._around.answers[self._subject.name] = answer
         found = answer.found
-        self.invented, self.free = bool(way.construction.invented), bool(found.free)
-        self.configuration = way.construction.configuration
+        self.invented, self.free = way.construction.is_guessed, bool(found.free)
+        self.configuration, self.prepared = way.construction.configuration, way.construction.prepared
         init = arguments_of(way.construction.arguments)
         self.result = Inferred(
             signature=signature_of(found.guess, self._names(found)),
             inputs=inputs_of(found.guess),
             init=init,
-            directive=directive_of(found.guess, init),
+            directive=directive_of(found.guess, init, prepared=bool(self.prepared)),
             invented=list(way.construction.invented),
             kept_since=answer.since,
             instead=answer.blame.instead if answer.blame is not None else "",

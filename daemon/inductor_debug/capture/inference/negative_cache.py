@@ -83,8 +83,11 @@ def why_not_found(found: NotFound, construction: Construction) -> NotInferableEr
         return NotInferableError(f"no inputs were found: {why}")
     guess = found.best.guess
     signature, init = signature_of(guess, {}), arguments_of(construction.arguments)
-    furthest = Inferred(signature, inputs_of(guess), init, directive_of(guess, init), list(construction.invented))
+    directive = directive_of(guess, init, prepared=bool(construction.prepared))
+    furthest = Inferred(signature, inputs_of(guess), init, directive, list(construction.invented))
     given = f"with {signature} " if signature else ""
+    if construction.prepared:
+        given = f"{given}after {', '.join(f'`{call}`' for call in construction.prepared)} "
     if type(found.error) is TimeoutError:
         return NotInferableError(f"no inputs were found in time; {given}it did not end", furthest=furthest)
     assert found.best.error is not None

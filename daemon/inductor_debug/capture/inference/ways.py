@@ -18,14 +18,20 @@ import torch
 from inductor_debug.capture.failures.failed_statement import users_steps
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.failures.set_up import check_set_up
+from inductor_debug.capture.inference import preparing
 from inductor_debug.capture.inference.completing import completed, completed_for_a_call
-from inductor_debug.capture.inference.construction.call_sites import calls_in, calls_of_instances
+from inductor_debug.capture.inference.construction.call_sites import (
+    Call,
+    calls_in,
+    calls_of_instances,
+    calls_of_method,
+)
 from inductor_debug.capture.inference.construction.construction import constructions
-from inductor_debug.capture.inference.construction.given_arguments import DEFAULTS, Construction
+from inductor_debug.capture.inference.construction.given_arguments import DEFAULTS, INSTANCE, Construction
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
 from inductor_debug.capture.inference.construction.set_later import SetLater, attributes_set_later
 from inductor_debug.capture.inference.guessing.written_calls import written_guesses
-from inductor_debug.capture.inference.judging.contradiction import is_further
+from inductor_debug.capture.inference.judging.contradiction import is_further, raises_itself
 from inductor_debug.capture.inference.judging.doubts import misses_a_value
 from inductor_debug.capture.inference.judging.refusing_call import refused_call
 from inductor_debug.capture.inference.negative_cache import NotInferableError
@@ -57,6 +63,8 @@ class Way:
     build: Callable[[], Any]
     construction: Construction
     changes: Changes = ()
+    bare: Callable[[], Any] | None = None
+    """What makes it without the calls of methods that make it ready; None where there are none."""
 
 
 class Ways:
@@ -71,12 +79,12 @@ class Ways:
         if self._subject.build is not None:
             yield Way(self._subject.build, Construction(source="a directive"))
         elif not isinstance(value, type):
-            yield Way(lambda: value, Construction(source="an instance"))
+            yield Way(lambda: value, Construction(source=INSTANCE))
         else:
             around = self._around
             instances = [item for item in vars(around.module).values() if type(item) is value]
             if instances:
-                yield Way(lambda: instances[0], Construction(source="an instance"))
+                yield Way(lambda: instances[0], Construction(source=INSTANCE))
             for made in constructions(value, around.module, around.tree, around.path, around.project_root):
                 whole = replace(made, invented=(*made.invented, *self._later.made_up))
                 yield Way(functools.partial(self._made, whole), whole)
@@ -88,6 +96,18 @@ class Ways:
         sites = calls_in(around.tree, around.module, around.path, around.project_root)
         place = (around.path, around.project_root)
         return attributes_set_later(self._subject.value, around.module, around.tree, *place, sites)
+
+    def _calls_of_method(self, name: str) -> Iterator[Call]:
+        """What the project calls a method of that name with."""
+        around = self._around
+        sites = calls_in(around.tree, around.module, around.path, around.project_root)
+        return calls_of_method(around.project_root, around.path, name, sites, around.module)
+
+    def says_nothing(self, trials: Trials, error: BaseException) -> bool:
+        """Whether a run ended because of where it ran, or at what a method that was not called gives."""
+        if isinstance(error, SideEffectError) or is_limitation(error):
+            return True
+        return isinstance(self._subject.value, type) and preparing.is_unready(error, trials.subject)
 
     def _made(self, made: Construction) -> Any:
         """An object of the class, with what is set on it later."""
@@ -131,8 +151,17 @@ class Ways:
 
     def changed(self, way: Way, changes: Changes) -> Way:
         """A way with other values for some arguments."""
-        made = way.construction.changed(dict(changes))
-        return Way(functools.partial(self._made, made), made, changes)
+        arguments, calls = preparing.apart(changes)
+        made, bare = way.construction, way.bare or way.build
+        if arguments:
+            made = made.changed(arguments)
+            bare = functools.partial(self._made, made)
+        if not calls:
+            return Way(bare, made, changes)
+        guessed = (f"{name} of {call.method}" for call in calls for name in call.guessed)
+        invented = tuple(dict.fromkeys((*made.invented, *guessed)))
+        made = replace(made, prepared=tuple(call.text(self._subject.name) for call in calls), invented=invented)
+        return Way(functools.partial(preparing.prepared, bare, calls), made, changes, bare)
 
     def first_calls(self, plan: CallPlan) -> list[Guess]:
         """What to call an instance with first: as the project writes its calls down, then as the plan has it."""
@@ -183,7 +212,8 @@ class Ways:
                 with contextlib.suppress(NotInferableError):
                     tried = trials_on(other)
                     outcome = tried.run(best.guess)
-                    if outcome.error is None or is_further(outcome, best):
+                    made_ready = len(other.construction.prepared) > len(way.construction.prepared)
+                    if outcome.error is None or is_further(outcome, best) or (made_ready and _is_past(outcome, best)):
                         return tried, other
         return None
 
@@ -191,6 +221,8 @@ class Ways:
         """What may get a call further: an optional argument that it misses, two sizes that are equal."""
         if best.error is not None and isinstance(self._subject.value, type):
             yield from completed_for_a_call(way.construction, best.error, trials.subject)
+            if way.construction.source != INSTANCE:
+                yield from preparing.preparations(best.error, trials.subject, way.build, self._calls_of_method)
         if not way.construction.invented:
             return
         refused = refused_call(trials, best.guess)
@@ -213,6 +245,15 @@ def _came_further(error: Exception, before: Exception) -> bool:
     """Whether a constructor came further than before: to a later instruction, or to something else in the same one."""
     reached, earlier = ([step.tb_lasti for step in users_steps(one)] for one in (error, before))
     return reached > earlier or (reached == earlier and describe(error) != describe(before))
+
+
+def _is_past(outcome: TrialOutcome, best: TrialOutcome) -> bool:
+    """Whether a call took another way where it had raised itself, or another rung must tell."""
+    if outcome.error is not None and is_limitation(outcome.error):
+        return True
+    file, line, _ = best.place[-1] if best.place else ("", 0, 0)
+    same = [step[:2] for step in outcome.place[:-1]] == [step[:2] for step in best.place[:-1]]
+    return same and outcome.place[-1:] != best.place[-1:] and raises_itself(file, line)
 
 
 def _looks_at_mode(kind: Any) -> bool:
@@ -258,6 +299,8 @@ def built_in_time(build: Callable[[], Any]) -> Any:
     except TooLongError as error:
         slow = SlowWithoutValuesError(str(error)) if error.worked and is_fake(torch.empty(0)) else None
         raise NotInferableError(f"its constructor did not end: {error}", lasting=error.worked) from slow
+    except preparing.NotReadyError as error:
+        raise NotInferableError(f"it could not be made ready: {error}") from None
     except SideEffectError as error:
         raise NotInferableError(f"its constructor touches the world: {error}") from None
     except (Exception, SystemExit) as error:

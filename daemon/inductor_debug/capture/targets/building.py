@@ -93,13 +93,18 @@ def build_target(
     )
 
 
+_PREPARED = "{} is not ready to run when it is built, so before it was run this was called on it: {}."
 _WITHOUT_GRADIENTS = "The call in the file stands where torch records no gradients, so it is captured without them."
 
 
 def _notes_on(candidate: Candidate) -> list[str]:
     notes = [] if candidate.gradients else [_WITHOUT_GRADIENTS]
-    written = candidate.inference.configuration if candidate.inference is not None else None
-    return notes if written is None else [*notes, f"{candidate.name} was built with {written.shown}."]
+    if candidate.inference is None:
+        return notes
+    written, calls = candidate.inference.configuration, candidate.inference.prepared
+    notes += [] if written is None else [f"{candidate.name} was built with {written.shown}."]
+    notes += [_PREPARED.format(candidate.name, ", then ".join(f"`{call}`" for call in calls))] if calls else []
+    return notes
 
 
 def _run(recipe: Recipe) -> Any:

@@ -42,11 +42,16 @@ def of_class(node: ast.ClassDef) -> AttributeSetting:
     return found
 
 
-def set_by(function: Function) -> set[str]:
-    """What a method sets on its own object by name."""
+def of_function(function: Function) -> AttributeSetting:
+    """What a method sets."""
     found = AttributeSetting()
     _take(function, first_parameter(function), found)
-    return found.own
+    return found
+
+
+def set_by(function: Function) -> set[str]:
+    """What a method sets on its own object by name."""
+    return of_function(function).own
 
 
 def outside_classes(tree: ast.Module) -> AttributeSetting:

@@ -110,6 +110,13 @@ class CallSites:
         for reached in self._calls_of(name, 0):
             yield reached.args, reached.kwargs
 
+    def of_method(self, name: str) -> Iterator[Call]:
+        """The calls of a method of that name, on whatever."""
+        self._left = _SECONDS
+        for site in self._named.get(name, ()):
+            if isinstance(site.node.func, ast.Attribute):
+                yield from ((item.args, item.kwargs) for item in self._reached(site, 0))
+
     def anywhere(self, name: str) -> Iterator[Call]:
         """The calls of `name` in the file, in examples and elsewhere; last of all those that the class has itself.
 
@@ -385,6 +392,13 @@ def calls_of_instances(tree: ast.Module, module: ModuleType, path: str, root: st
     return tuple(found)
 
 
+def calls_of_method(root: str, path: str, name: str, sites: CallSites, module: ModuleType) -> Iterator[Call]:
+    """What a project calls a method of that name with: first in the file at `path`, whose calls are `sites`."""
+    yield from sites.of_method(name)
+    for others, called in _sites_in_project(root, path, name, vars(module), 0, of_method=True):
+        yield from others.of_method(called)
+
+
 def set_later(root: str, path: str, name: str, sites: CallSites, module: ModuleType) -> Names:
     """The attributes that a project sets on what its calls of `name` gave; what `sites` of its own file tell wins.
 
@@ -402,9 +416,12 @@ def set_later(root: str, path: str, name: str, sites: CallSites, module: ModuleT
 
 
 def _sites_in_project(
-    root: str, path: str, name: str, namespace: Mapping[str, Any], depth: int
+    root: str, path: str, name: str, namespace: Mapping[str, Any], depth: int, *, of_method: bool = False
 ) -> Iterator[tuple[CallSites, str]]:
-    """The other files of the project that call `name` of the file at `path`, and what they call it."""
+    """The other files of the project that call `name` of the file at `path`, and what they call it.
+
+    A method is called by whoever has an object, whatever else goes by its name there.
+    """
     deadline = time.process_time() + _SECONDS_IN_PROJECT
     every = dict.fromkeys([name, *_aliases_in(root).get(name, ())])
     for file in itertools.islice(_nearest_first(root, path), MOST_FILES):
@@ -419,7 +436,8 @@ def _sites_in_project(
         own = {item.name for item in tree.body if isinstance(item, Function | ast.ClassDef)}
         imports = list(_imports_of(tree, file, root))
         named = [other for node, other in imports if any(item.name in (name, "*") for item in node.names)]
-        called = [item for item in called if item not in own]  # it has something of its own that is called so
+        # It may have something of its own that is called so.
+        called = [item for item in called if of_method or item not in own]
         if not called or any(other != path and _defines(other, name) for other in named):
             continue  # it calls another file's
         taken = [node for node, other in imports if other == path]

@@ -52,9 +52,9 @@ _TAKE_INTEGERS = {
 }
 
 
-def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
-    """What a class asks of each argument of its constructor; empty where its source is not known."""
-    constructor = inspect.getattr_static(kind, "__init__")
+def demands(kind: Any, depth: int = 0, method: str = "__init__") -> dict[str, Demand]:
+    """What a class asks of each argument of its constructor, or of a method; empty where its source is not known."""
+    constructor = inspect.getattr_static(kind, method)
     tree = function_tree(constructor)
     if tree is None or not tree.args.args:
         return {}
@@ -70,7 +70,7 @@ def demands(kind: Any, depth: int = 0) -> dict[str, Demand]:
     if tree.args.kwarg is not None and depth < _DEEPEST:
         found |= {name: asked for name, asked in _asked_by_base(kind, depth).items() if name not in found}
     for name, function in _methods_of(kind):
-        other = function_tree(function) if name != "__init__" and inspect.isfunction(function) else None
+        other = function_tree(function) if name != method and inspect.isfunction(function) else None
         if other is not None and other.args.args:
             _Reader({}, other.args.args[0].arg, globals_of, depth, reader.attributes).read(other)
     # Last, for the others are known by their places, too.

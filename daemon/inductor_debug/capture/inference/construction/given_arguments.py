@@ -20,7 +20,7 @@ from inductor_debug.capture.inference.specs import argument_names
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgument
 from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue
 
-DEFAULTS = "defaults"
+DEFAULTS, INSTANCE = "defaults", "an instance"
 _DIGIT = re.compile(r"\d")
 
 
@@ -34,6 +34,13 @@ class Construction:
     numbers: tuple[int, ...] = ()
     configuration: WrittenConfiguration | None = None
     """The table of a file that an argument was taken from."""
+    prepared: tuple[str, ...] = ()
+    """The calls of methods that make the built object ready, as they would be written."""
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether the project's own objects may differ: in their arguments, or in the calls that make them ready."""
+        return bool(self.invented or self.prepared)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -56,8 +63,8 @@ class Construction:
 
     @property
     def has_invented_code(self) -> bool:
-        """Whether a module or a function was made up, which does what the right one does not."""
-        return any(map(holds_code, self.invented_values))
+        """Whether a module or a function was made up, or a method called, which does what the right one does not."""
+        return bool(self.prepared) or any(map(holds_code, self.invented_values))
 
     @property
     def invented_kinds(self) -> frozenset[Any]:

@@ -46,8 +46,10 @@ def arguments_of(arguments: tuple[SpecArgument, ...]) -> str:
     return _tuple([text for _, text in written])
 
 
-def directive_of(guess: Guess, init: str) -> str:
-    """The comment that makes the inference explicit."""
+def directive_of(guess: Guess, init: str, *, prepared: bool = False) -> str:
+    """The comment that makes the inference explicit; empty where the model was `prepared`, which no comment can say."""
+    if prepared:
+        return ""
     rest = f", init={init}" if init else ""
     return f"# inductor-debug: inputs={inputs_of(guess)}{rest}"
 
