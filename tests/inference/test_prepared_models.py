@@ -45,6 +45,7 @@ def test_a_method_that_starts_a_sequence_is_called_before_the_first_run(tmp_path
     assert (job.status, job.findings) == (FileStatus.CLEAN, [])
     assert [stage.report.state for stage in job.stages] == [StageState.DONE]
     assert [stage.inferred.signature for stage in job.stages if stage.inferred] == ["x f32[2, 64]"]
+    assert "this was done before its run: `reset(batch_size=2)`." in str(job.stages[0].report.notes)
 
 
 def test_where_such_a_method_refuses_the_target_is_passed_over_with_what_is_missing(tmp_path: Path) -> None:

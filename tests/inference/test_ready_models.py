@@ -7,7 +7,9 @@ from textwrap import dedent
 
 import pytest
 from forked import Job, analyze
-from inductor_debug_schema import FileStatus, StageState
+from inductor_debug.engine.engine import Engine
+from inductor_debug.engine.settings.settings_ladder import SettingsResolver
+from inductor_debug_schema import FileReport, FileStatus, StageState
 
 pytestmark = pytest.mark.torch
 
@@ -83,7 +85,7 @@ def _states(job: Job) -> list[StageState]:
 def _told(job: Job) -> list[str]:
     """What was called before the run, by target."""
     notes = (note for stage in job.stages for note in stage.report.notes)
-    return [note.partition("this was called on it: ")[2] for note in notes if "called on it" in note]
+    return [note.partition("this was done before its run: ")[2] for note in notes if "before its run" in note]
 
 
 def test_the_method_that_gives_what_is_none_is_called_with_what_the_class_holds(tmp_path: Path) -> None:
@@ -92,7 +94,7 @@ def test_the_method_that_gives_what_is_none_is_called_with_what_the_class_holds(
     assert _told(job) == ["`choose(name='flowers')`."]
     inferred = job.stages[0].inferred
     assert inferred is not None
-    assert (inferred.signature, inferred.directive, inferred.invented) == ("x f32[batch, 32]", "", ["name of choose"])
+    assert (inferred.signature, inferred.directive, inferred.invented) == ("x f32[batch, 32]", "", [])
 
 
 def test_a_method_that_another_one_needs_is_called_before_it_with_the_same_key(tmp_path: Path) -> None:
@@ -166,3 +168,36 @@ def test_nobody_is_blamed_for_what_follows_of_such_a_call(tmp_path: Path) -> Non
     text = _HEADS.format(names="[]", heads="").replace("nn.Linear(64, num_classes)", "nn.Linear(num_classes, 5)")
     job = _analysed(tmp_path, text)
     assert (job.findings, _states(job)) == ([], [StageState.SKIPPED])
+
+
+async def _checked(tmp_path: Path, *texts: str) -> list[FileReport]:
+    """What is said of one file after each edit."""
+    (tmp_path / "pyproject.toml").touch()
+    path = tmp_path / "model.py"
+    engine = Engine(
+        settings_for=SettingsResolver(environ={}), listener=lambda update: None, cache_folder=tmp_path / "cache", jobs=1
+    )
+    reports = []
+    for text in texts:
+        path.write_text(text)
+        reports.append(await engine.check(str(path)))
+    await engine.shutdown()
+    return reports
+
+
+async def test_what_was_called_before_is_called_again_after_an_edit(tmp_path: Path) -> None:
+    text = _HEADS.format(names='["flowers"]', heads="[nn.Linear(64, 100)]")
+    renamed = text.replace("choose", "select")
+    reports = await _checked(tmp_path, text, text.replace("self.body(x))", "self.body(x).relu())"), renamed)
+    for report, method in zip(reports, ("choose", "choose", "select"), strict=True):
+        assert (report.status, report.findings) == (FileStatus.CLEAN, [])
+        assert f"`{method}(name='flowers')`" in str(report.targets[0].stages)
+
+
+async def test_an_edit_that_leaves_something_to_a_method_that_is_not_called_is_no_error(tmp_path: Path) -> None:
+    ready = _HEADS.format(names='["flowers"]', heads="[nn.Linear(64, 100)]")
+    ready = ready.replace("self.head = None", "self.head = self.heads[0]")
+    unready = ready.replace("self.head = self.heads[0]", "self.head = None").replace("self.names.index(name)", "name")
+    first, second = await _checked(tmp_path, ready, unready)
+    assert (first.status, first.findings) == (FileStatus.CLEAN, [])
+    assert second.findings == []

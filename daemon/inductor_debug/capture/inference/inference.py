@@ -487,7 +487,7 @@ class Inference:
         self._answer = self._around.answers[self._subject.name] = answer
         found = answer.found
         self.invented, self.free = way.construction.is_guessed, bool(found.free)
-        self.configuration, self.prepared = way.construction.configuration, way.construction.prepared
+        self.configuration, self.prepared = way.construction.configuration, self._ways.called_on(way)
         init = arguments_of(way.construction.arguments)
         self.result = Inferred(
             signature=signature_of(found.guess, self._names(found)),

@@ -85,7 +85,7 @@ class PreparingCall:
             with at_most(_SECONDS):
                 for part in parts:
                     getattr(part, self.method)(**self.values)
-        except (Exception, TooLongError) as error:
+        except (Exception, SystemExit, TooLongError) as error:
             raise NotReadyError(f"{self.method} of {self.kind} could not be called") from error
 
 
@@ -128,7 +128,10 @@ def preparations(error: BaseException, model: Any, build: Callable[[], Any], wri
         found = sorted(givers(model, owner, name), key=lambda giver: not known(giver.name))
         for giver in found[:_MOST_GIVERS]:
             for alternative in range(len(known(giver.name)) + _ALTERNATIVES):
-                attempt = _Attempt(build(), name, known, alternative)
+                try:
+                    attempt = _Attempt(build(), name, known, alternative)
+                except Exception:
+                    return
                 if not attempt.give(giver) or not attempt.has_given(type(owner), name):
                     continue
                 calls = [(call.method, call.values) for call in attempt.calls]
@@ -208,8 +211,9 @@ class _Attempt:
             elif name in written:
                 values[name] = written[name]
             elif parameter.default is parameter.empty:
-                values[name] = self._made_up(giver, parameter, values)
-                guessed.append(name)
+                held = looked_up_in(giver.function, name, next(iter(self._parts(giver.kind)), None))
+                values[name] = held[0] if held else self._made_up(giver, parameter, values)
+                guessed += [] if held else [name]
         if not all(map(_is_plain, values.values())):
             return None
         self.shared.update(values)
@@ -227,9 +231,6 @@ class _Attempt:
 
     def _made_up(self, giver: Giver, parameter: inspect.Parameter, known: dict[str, Any]) -> Any:
         name, alternative = parameter.name, max(0, self.alternative - len(self.written(giver.name)))
-        held = looked_up_in(giver.function, name, next(iter(self._parts(giver.kind)), None))
-        if held:
-            return held[0]
         if is_batch(name):
             return DEFAULT_SIZES["B"]
         asked = demands(giver.kind, method=giver.name).get(name, Demand())

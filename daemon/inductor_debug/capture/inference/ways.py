@@ -27,7 +27,7 @@ from inductor_debug.capture.inference.construction.call_sites import (
     calls_of_method,
 )
 from inductor_debug.capture.inference.construction.construction import constructions
-from inductor_debug.capture.inference.construction.given_arguments import DEFAULTS, INSTANCE, Construction
+from inductor_debug.capture.inference.construction.given_arguments import DEFAULTS, DIRECTIVE, INSTANCE, Construction
 from inductor_debug.capture.inference.construction.reconciling import Changes, reconciled
 from inductor_debug.capture.inference.construction.set_later import SetLater, attributes_set_later
 from inductor_debug.capture.inference.guessing.written_calls import written_guesses
@@ -77,7 +77,7 @@ class Ways:
         """Each way; none is tried."""
         value = self._subject.value
         if self._subject.build is not None:
-            yield Way(self._subject.build, Construction(source="a directive"))
+            yield Way(self._subject.build, Construction(source=DIRECTIVE))
         elif not isinstance(value, type):
             yield Way(lambda: value, Construction(source=INSTANCE))
         else:
@@ -108,6 +108,11 @@ class Ways:
         if isinstance(error, SideEffectError) or is_limitation(error):
             return True
         return isinstance(self._subject.value, type) and preparing.is_unready(error, trials.subject)
+
+    def called_on(self, way: Way) -> tuple[str, ...]:
+        """The calls of methods after the constructor, as they would be written."""
+        written_out = way.construction.source in (INSTANCE, DIRECTIVE)
+        return (*(() if written_out else self._later.calls(self._subject.value)), *way.construction.prepared)
 
     def _made(self, made: Construction) -> Any:
         """An object of the class, with what is set on it later."""

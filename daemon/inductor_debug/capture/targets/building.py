@@ -93,7 +93,7 @@ def build_target(
     )
 
 
-_PREPARED = "{} is not ready to run when it is built, so before it was run this was called on it: {}."
+_PREPARED = "{} is not ready to run when it is built, so this was done before its run: {}."
 _WITHOUT_GRADIENTS = "The call in the file stands where torch records no gradients, so it is captured without them."
 
 

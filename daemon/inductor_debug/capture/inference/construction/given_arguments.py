@@ -20,7 +20,7 @@ from inductor_debug.capture.inference.specs import argument_names
 from inductor_debug.capture.inference.specs.specs import ConstantSpec, SpecArgument
 from inductor_debug.capture.inference.values.symbolic_values import SymbolicValue
 
-DEFAULTS, INSTANCE = "defaults", "an instance"
+DEFAULTS, DIRECTIVE, INSTANCE = "defaults", "a directive", "an instance"
 _DIGIT = re.compile(r"\d")
 
 

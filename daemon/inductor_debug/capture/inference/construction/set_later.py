@@ -23,6 +23,7 @@ from inductor_debug.capture.inference.construction.signatures import spelled
 from inductor_debug.capture.inference.specs.argument_names import DEFAULT_SIZES, is_batch
 from inductor_debug.capture.inference.values.guarded_execution import TooLongError, at_most
 from inductor_debug.capture.inference.values.symbolic_values import fresh, is_known
+from inductor_debug.capture.runtime import foreign
 
 _SECONDS = 2.0
 """What a method may take that is called for what it gives: one that trains a model is none of those."""
@@ -49,16 +50,27 @@ class SetLater:
                 _prepare(built, method)
         return built
 
+    def calls(self, kind: type) -> tuple[str, ...]:
+        """The calls of methods before the first run, as they would be written."""
+        given = ((method, _arguments(getattr(kind, method), 1)) for method in self.preparing)
+        texts = ((method, (f"{name}={value!r}" for name, value in values.items())) for method, values in given)
+        return tuple(f"{method}({', '.join(arguments)})" for method, arguments in texts)
+
 
 def _prepare(built: Any, method: str) -> None:
     """Calls a method for what it gives the object; where it refuses, its first run will tell what is missing."""
     with contextlib.suppress(Exception, TooLongError), at_most(_SECONDS):
         function = getattr(built, method)
-        values: dict[str, Any] = {}
-        for parameter in inspect.signature(function).parameters.values():
-            if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-                values[parameter.name] = _argument(parameter, values)
-        function(**values)
+        function(**_arguments(function))
+
+
+def _arguments(function: Any, bound: int = 0) -> dict[str, Any]:
+    """Values for what a method has no defaults for, after so many parameters as are bound otherwise."""
+    values: dict[str, Any] = {}
+    for parameter in (foreign.parameters(function) or [])[bound:]:
+        if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            values[parameter.name] = _argument(parameter, values)
+    return values
 
 
 def _argument(parameter: inspect.Parameter, known: dict[str, Any]) -> Any:
