@@ -135,6 +135,20 @@ def test_what_a_script_calls_it_with_is_taken(tmp_path: Path) -> None:
     assert _told(_analysed(tmp_path, _TOUR, script=script)) == ["`set_way(way='drawn')`."]
 
 
+def test_what_a_script_sets_is_set_where_no_method_gives_it(tmp_path: Path) -> None:
+    text = _TOUR.partition("class Tour")[0].replace("    def set_mode(self, mode):\n        self.mode = mode\n", "")
+    script = """
+    from model import Chooser
+
+    chooser = Chooser()
+    chooser.mode = "drawn"
+    """
+    job = _analysed(tmp_path, text)
+    assert (job.findings, _states(job), _told(job)) == ([], [StageState.SKIPPED], [])
+    job = _analysed(tmp_path, text, script=script)
+    assert (job.findings, _states(job), _told(job)) == ([], [StageState.DONE], ["`mode = 'drawn'`."])
+
+
 @pytest.mark.parametrize(
     "body",
     [

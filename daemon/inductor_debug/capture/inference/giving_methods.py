@@ -48,13 +48,16 @@ class Giver:
     function: FunctionType
 
 
-def unset_at(error: BaseException, model: Any, *, also_filled: bool = False) -> Iterator[tuple[nn.Module, str]]:
+def unset_at(
+    error: BaseException, model: Any, *, also_filled: bool = False, callers: bool = True
+) -> Iterator[tuple[nn.Module, str]]:
     """The attributes of a model, or of its parts, that are not set where a run of it ended, the innermost first.
 
     Args:
         error: what the run raised.
         model: what was run.
         also_filled: lists and tables count that have something in them, but perhaps not what is asked for.
+        callers: whether statements count that only called what ended so.
     """
     if not foreign.is_a(model, nn.Module):
         return
@@ -71,6 +74,8 @@ def unset_at(error: BaseException, model: Any, *, also_filled: bool = False) -> 
             if is_unset(part, node.attr) or (also_filled and isinstance(_static(part, node.attr), _HOLD_ITEMS)):
                 yield part, node.attr
         innermost = False
+        if not callers:
+            return
 
 
 def is_unset(part: nn.Module, name: str) -> bool:

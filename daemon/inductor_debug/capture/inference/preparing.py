@@ -3,7 +3,7 @@
 A run ends so where something is still None, is missing or has nothing in it. They are given what the project's calls
 of them give as far as that is plain, else what the class holds already (`name in self.names`), else made-up values; an
 argument has one value in all of them. What trains, loads, saves or downloads is never called, and nothing is kept that
-was not seen to give what was missing.
+was not seen to give what was missing. What other code sets (`net.mode = "test"`) is set where no method gives it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from inductor_debug.capture.runtime import foreign
 
 Written = Callable[[str], Iterator[tuple[list[Any], dict[str, Any]]]]
 """The project's calls of a method of that name."""
+SetElsewhere = Callable[[type, str], tuple[bool, Any]]
 
 _CALL = "()"
 _SECONDS = 2.0
@@ -55,7 +56,10 @@ class NotReadyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PreparingCall:
-    """One call of a method on every part of a model that is of a class; `guessed` nobody wrote down."""
+    """One call of a method on every part of a model that is of a class; `guessed` nobody wrote down.
+
+    Where there is no `method`, the values are those of attributes.
+    """
 
     kind: str
     method: str
@@ -64,8 +68,15 @@ class PreparingCall:
 
     def text(self, kind: str) -> str:
         """As people know it: `set_head(name='flowers')`, for a part of a model of the class `kind` with its class."""
-        given = ", ".join(f"{name}={value!r}" for name, value in self.values.items())
-        return f"{'' if self.kind == kind else f'{self.kind}.'}{self.method}({given})"
+        owner = "" if self.kind == kind else f"{self.kind}."
+        if not self.method:
+            return ", ".join(f"{owner}{name} = {value!r}" for name, value in self.values.items())
+        return f"{owner}{self.method}({', '.join(f'{name}={value!r}' for name, value in self.values.items())})"
+
+    @property
+    def made_up(self) -> list[str]:
+        """What of it nobody wrote down, in words."""
+        return [f"{name} of {self.method or self.kind}" for name in self.guessed]
 
     @property
     def change(self) -> tuple[str, Any]:
@@ -73,7 +84,7 @@ class PreparingCall:
         return f"{self.kind}.{self.method}{_CALL}", [dict(self.values), list(self.guessed)]
 
     def on(self, built: Any) -> None:
-        """Calls it.
+        """Calls it, or sets it.
 
         Raises:
             NotReadyError: it is not there, or refused.
@@ -84,7 +95,10 @@ class PreparingCall:
         try:
             with at_most(_SECONDS):
                 for part in parts:
-                    getattr(part, self.method)(**self.values)
+                    if self.method:
+                        getattr(part, self.method)(**self.values)
+                    for name, value in self.values.items() if not self.method else ():
+                        setattr(part, name, value)
         except (Exception, SystemExit, TooLongError) as error:
             raise NotReadyError(f"{self.method} of {self.kind} could not be called") from error
 
@@ -109,8 +123,26 @@ def prepared(build: Callable[[], Any], calls: tuple[PreparingCall, ...]) -> Any:
 
 
 def is_unready(error: BaseException, model: Any) -> bool:
-    """Whether a run ended at what a method that was not called gives."""
-    return any(True for owner, name in unset_at(error, model) for _ in givers(model, owner, name))
+    """Whether a run ended right at what a method that was not called gives."""
+    return any(True for owner, name in unset_at(error, model, callers=False) for _ in givers(model, owner, name))
+
+
+def settings(error: BaseException, model: Any, elsewhere: SetElsewhere) -> Iterator[Changes]:
+    """What other code sets of that which a run ended at, and no method gives.
+
+    Args:
+        error: what the run raised.
+        model: what was run.
+        elsewhere: whether other code sets an attribute of objects of a class, and the value where that is plain.
+    """
+    for owner, name in unset_at(error, model, callers=False):
+        is_set, value = elsewhere(type(owner), name)
+        if not is_set or any(True for _ in givers(model, owner, name)):
+            continue
+        is_written = is_known(value) and value is not None and _is_plain(value)
+        for given in [value] if is_written else compared_with(model, name)[:_ALTERNATIVES]:
+            guessed = () if is_written else (name,)
+            yield (PreparingCall(type(owner).__name__, "", {name: given}, guessed).change,)
 
 
 def preparations(error: BaseException, model: Any, build: Callable[[], Any], written: Written) -> Iterator[Changes]:

@@ -25,6 +25,7 @@ from inductor_debug.capture.inference.construction.call_sites import (
     calls_in,
     calls_of_instances,
     calls_of_method,
+    set_later,
 )
 from inductor_debug.capture.inference.construction.construction import constructions
 from inductor_debug.capture.inference.construction.given_arguments import DEFAULTS, DIRECTIVE, INSTANCE, Construction
@@ -40,6 +41,7 @@ from inductor_debug.capture.inference.specs.call_plan import CallPlan
 from inductor_debug.capture.inference.specs.specs import Guess
 from inductor_debug.capture.inference.surroundings import InferenceSubject, Surroundings
 from inductor_debug.capture.inference.values.guarded_execution import SideEffectError, TooLongError, at_most
+from inductor_debug.capture.inference.values.symbolic_values import UnknownError
 from inductor_debug.capture.runtime import foreign
 from inductor_debug.capture.runtime.absent_libraries import absent_use
 from inductor_debug.capture.runtime.containment import refusal_of
@@ -103,6 +105,14 @@ class Ways:
         sites = calls_in(around.tree, around.module, around.path, around.project_root)
         return calls_of_method(around.project_root, around.path, name, sites, around.module)
 
+    def _set_elsewhere(self, kind: type, name: str) -> tuple[bool, Any]:
+        """Whether other code sets an attribute of objects of a class, and the value, which may not be known."""
+        around = self._around
+        sites = calls_in(around.tree, around.module, around.path, around.project_root)
+        found = set_later(around.project_root, around.path, kind.__name__, sites, around.module)
+        is_set = name in found or name in around.names.attributes.from_outside.others
+        return is_set, found.get(name, UnknownError)
+
     def says_nothing(self, trials: Trials, error: BaseException) -> bool:
         """Whether a run ended because of where it ran, or at what a method that was not called gives."""
         if isinstance(error, SideEffectError) or is_limitation(error):
@@ -163,7 +173,7 @@ class Ways:
             bare = functools.partial(self._made, made)
         if not calls:
             return Way(bare, made, changes)
-        guessed = (f"{name} of {call.method}" for call in calls for name in call.guessed)
+        guessed = (text for call in calls for text in call.made_up)
         invented = tuple(dict.fromkeys((*made.invented, *guessed)))
         made = replace(made, prepared=tuple(call.text(self._subject.name) for call in calls), invented=invented)
         return Way(functools.partial(preparing.prepared, bare, calls), made, changes, bare)
@@ -228,6 +238,7 @@ class Ways:
             yield from completed_for_a_call(way.construction, best.error, trials.subject)
             if way.construction.source != INSTANCE:
                 yield from preparing.preparations(best.error, trials.subject, way.build, self._calls_of_method)
+                yield from preparing.settings(best.error, trials.subject, self._set_elsewhere)
         if not way.construction.invented:
             return
         refused = refused_call(trials, best.guess)
