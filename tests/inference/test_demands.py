@@ -389,6 +389,10 @@ ASKED = {
         "nn.Linear(int(given.in_features * 0.5), given.out_features); given.weight.data.abs()",
         "torch.nn.Linear(64, 64)",
     ),
+    "a text where a table is asked for what it has by that name": (
+        "nn.Sequential({'batch': nn.BatchNorm1d}.get(given, None)(8))",
+        "'batch'",
+    ),
     "a tensor where it is used as one": ("given.to(given.device); given.shape[0]", "torch.zeros(64, 64)"),
 }
 

@@ -65,7 +65,7 @@ def demands(kind: Any, depth: int = 0, method: str = "__init__") -> dict[str, De
     reader.defaults = _numbers_by_default(tree.args)
     reader.read(tree)
     for item in every:
-        if _is_tuple(item.annotation):
+        if read.is_tuple(item.annotation):
             found[item.arg].takes_on("tuple")
     if tree.args.kwarg is not None and depth < _DEEPEST:
         found |= {name: asked for name, asked in _asked_by_base(kind, depth).items() if name not in found}
@@ -112,12 +112,6 @@ class _Defaulted(ast.NodeTransformer):
         """One name."""
         known = self._defaults.get(node.id)
         return node if known is None else ast.copy_location(ast.Constant(known), node)
-
-
-def _is_tuple(annotation: ast.expr | None) -> bool:
-    """Whether an annotation lets a sequence be a tuple, and no list."""
-    said = ast.unparse(annotation).lower() if annotation is not None else ""
-    return "tuple[" in said and not any(word in said for word in ("list", "sequence", "iterable"))
 
 
 class _Reader:
@@ -303,14 +297,17 @@ class _Reader:
         else:
             self.claim(node.value, "sequence", 0 if index is None else index + 1 if index >= 0 else -index)
         demand = self.demand(node.slice)
-        if demand is not None:
-            table = self.namespace.get(node.value.id) if isinstance(node.value, ast.Name) else None
-            keys = list(table) if isinstance(table, dict) else []
-            if isinstance(node.value, ast.Dict):
-                keys = [item.value for item in node.value.keys if isinstance(item, ast.Constant)]
-            self.compared(demand, keys)
-            if not keys:
-                demand.takes_on("index")
+        if demand is not None and not self.looked_up(demand, node.value):
+            demand.takes_on("index")
+
+    def looked_up(self, demand: Demand, where: ast.expr) -> bool:
+        """`KINDS[kind]` and `{"batch": nn.BatchNorm1d}.get(kind)` tell which texts; whether they do."""
+        table = self.namespace.get(where.id) if isinstance(where, ast.Name) else None
+        keys = list(table) if isinstance(table, dict) else []
+        if isinstance(where, ast.Dict):
+            keys = [item.value for item in where.keys if isinstance(item, ast.Constant)]
+        self.compared(demand, keys)
+        return bool(keys)
 
     def comparison(self, node: ast.Compare) -> None:
         """`kind == "gru"` and `kind in ("lstm", "gru")` tell which texts."""
@@ -400,10 +397,13 @@ class _Reader:
                 self.claim(argument, "array")
             if name == "ModuleList" and (asked := self.demand(argument)) is not None:
                 asked.each().takes_on("callable")
-        if name == "get" and isinstance(node.func, ast.Attribute) and len(node.args) == 1:  # else it has a default
+        if name == "get" and isinstance(node.func, ast.Attribute) and node.args:
             owner, key = self.demand(node.func.value), node.args[0]
-            if owner is not None and isinstance(key, ast.Constant) and isinstance(key.value, str):
+            has_default = len(node.args) > 1
+            if owner is not None and isinstance(key, ast.Constant) and isinstance(key.value, str) and not has_default:
                 owner.of(key.value)
+            elif (demand := self.demand(key)) is not None:
+                self.looked_up(demand, node.func.value)
         for item in node.keywords:
             if item.arg is None and (table := self.demand(item.value)) is not None:
                 self.unpack(table, node)

@@ -61,6 +61,12 @@ def is_scalar(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and name_of(node.value) == "self"
 
 
+def is_tuple(annotation: ast.expr | None) -> bool:
+    """Whether an annotation lets a sequence be a tuple, and no list."""
+    said = ast.unparse(annotation).lower() if annotation is not None else ""
+    return "tuple[" in said and not any(word in said for word in ("list", "sequence", "iterable"))
+
+
 def loop_sources(node: ast.For) -> tuple[list[ast.expr], list[ast.expr]]:
     """What a loop runs over and what it binds, `zip` and `enumerate` taken apart."""
     call, target = node.iter, node.target
