@@ -345,6 +345,10 @@ ASKED = {
         "self.out = nn.Linear(2, 2); self.out.weight = given",
         "torch.nn.Parameter(torch.zeros(1000, 64))",
     ),
+    "a matrix where it is multiplied with one": (
+        "torch.matmul(given, torch.ones(64, 3))",
+        "torch.zeros(1000, 64)",
+    ),
     "what makes a layer of any arguments": (
         "self.part = given(4, 2)",
         "torch.nn.Identity",

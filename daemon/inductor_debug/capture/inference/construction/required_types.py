@@ -12,6 +12,8 @@ from inductor_debug.capture.inference.usage import expression_kinds as read
 
 _OF_PATHS = frozenset(("join", "exists", "isfile", "isdir", "basename", "dirname", "abspath", "expanduser", "splitext"))
 """Functions of `os.path`, which take texts."""
+_OF_MATRICES = frozenset(("matmul", "mm", "bmm", "spmm"))
+"""Functions of `torch` that multiply two tensors, and take nothing else."""
 _NOT_ALWAYS = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 """Expressions of which parts may not be reached."""
 _ROLES = {
@@ -32,6 +34,10 @@ def roles_required_by(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
         yield from _required(node.test, holds=False)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_PATHS:
         yield from ((argument, "text") for argument in node.args if read.name_of(node.func.value) == "path")
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        yield from ((operand, "tensor") for operand in (node.left, node.right))
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_MATRICES:
+        yield from ((argument, "tensor") for argument in node.args[:2] if read.name_of(node.func.value) == "torch")
     elif isinstance(node, ast.Assign) and any(map(_is_weight_of_a_layer, node.targets)):
         yield from ((node.value, role) for role in ("tensor", "parameter"))
 
