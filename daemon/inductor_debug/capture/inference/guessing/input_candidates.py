@@ -376,7 +376,7 @@ class _Reader:
         first = elements[0] if elements else Usage()
         parts = [elements[index] if index < len(elements) else first for index in range(count)]
         state = self._state(name)
-        items = [state if state is not None and not part.specs else self._element("", part) for part in parts]
+        items = [state if state is not None and not part.specs else self._element(part.called, part) for part in parts]
         pairs = list(zip(items, parts, strict=True))
         shown = next((item for item, part in pairs if part.is_shown() and isinstance(item, TensorSpec)), None)
         return tuple(shown if shown is not None and not part.is_shown() else item for item, part in pairs)

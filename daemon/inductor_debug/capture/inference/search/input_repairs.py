@@ -197,13 +197,11 @@ def _by_area(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     Windows that are not padded take something off each side: the right one lies between that and what was given.
     """
     sizes, used = outcome.guess.size_of(), outcome.guess.used_sizes()
-    whole = _whole(outcome.module)
-    if not whole or "H" not in used or "W" not in used or not outcome.received:
+    whole, got = _whole(outcome.module), outcome.received[0].shape[-1:] if outcome.received else ()
+    wanted, have = (whole, got[0]) if whole and got else outcome.raised.multiplied_sizes or (0, 0)
+    if "H" not in used or "W" not in used or wanted <= 0 or have <= 0:
         return
-    got = outcome.received[0].shape[-1:]
-    if not got or got[0] <= 0:
-        return
-    side = (sizes["H"] * sizes["W"] * whole / got[0]) ** 0.5
+    side = (sizes["H"] * sizes["W"] * wanted / have) ** 0.5
     step = 2 if side < 64 else 8
     near = range(int(side * 0.7) // step * step, int(side * 1.4), step)
     known = dict.fromkeys((*plan.image_sizes, *_SQUARES, *(size for size in near if size >= 8)))

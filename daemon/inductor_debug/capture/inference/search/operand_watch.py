@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from inductor_debug.capture.failures.conflicts import Conflict, conflict_of, operands_of
+from inductor_debug.capture.failures.conflicts import Conflict, conflict_of, operands_of, sizes_of
 
 Sources = frozenset[int]
 """Tensors among the inputs of the call, by number; none of what is the model's alone."""
@@ -72,10 +72,11 @@ class SourceWatch(TorchFunctionMode):
 
 @dataclass(frozen=True, slots=True)
 class RefusedOperands:
-    """What contradicts itself among the operands of a function, and what each was computed from."""
+    """What contradicts itself among the operands of a function, what each was computed from, and its dimensions."""
 
     conflict: Conflict
     sources: tuple[Sources, ...]
+    ranks: tuple[int, ...] = ()
 
 
 class OperandWatch(SourceWatch):
@@ -90,8 +91,8 @@ class OperandWatch(SourceWatch):
     ) -> None:
         """Takes down the contradiction, if it is one that is known."""
         conflict = contradiction_in(function, args, kwargs)
-        known = tuple(map(self.sources_of, given))
-        self.refused = RefusedOperands(conflict, known) if conflict is not None else None
+        known, ranks = tuple(map(self.sources_of, given)), tuple(len(sizes_of(tensor)) for tensor in given)
+        self.refused = RefusedOperands(conflict, known, ranks) if conflict is not None else None
 
     def refuse_in_module(self, module: nn.Module, args: tuple[Any, ...]) -> None:
         """The same for a module of torch that looks at its inputs itself, once the run has ended there."""

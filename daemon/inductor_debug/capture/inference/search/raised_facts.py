@@ -38,6 +38,10 @@ _NO_ATTRIBUTE = re.compile(r"AttributeError: '(?:Fake)?Tensor' object has no att
 _DIFFERING = re.compile(
     r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)"
 )
+_MULTIPLIED = re.compile(
+    r"multiplied \(\d+x(\d+) and (\d+)x\d+\)|reduction dim, but got \[\d+, (\d+)\] X \[(\d+), \d+\]"
+)
+_EXPECTED_DIMS = re.compile(r"[Ee]xpected (\d) dims\b")
 _TIMES = re.compile(r"(?<=\d)x(?=\d)")
 _BROADCAST = re.compile(r"broadcast|must match the size of tensor")
 _WRONG_CALL = re.compile(
@@ -270,6 +274,18 @@ class Raised:
         """Two sizes that are to be equal for tensors to be joined: that of the first, and the one that differs."""
         match = _BESIDE.search(self.text)
         return None if match is None else (int(match[1]), int(match[2]))
+
+    @property
+    def multiplied_sizes(self) -> tuple[int, int] | None:
+        """The rows of a matrix that something was multiplied with, and the columns that this had instead."""
+        match = _MULTIPLIED.search(self.text)
+        return None if match is None else (int(match[2] or match[4]), int(match[1] or match[3]))
+
+    @property
+    def expected_dims(self) -> int | None:
+        """How many dimensions a pattern has that a tensor was to be taken apart by."""
+        count = _first(_EXPECTED_DIMS, self.text)
+        return None if count is None else int(count)
 
     @property
     def last_size_of_view(self) -> int | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+import operator
 import textwrap
 import traceback
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,13 @@ Size = tuple[str, int]
 _HELD_APART, _HELD_EQUAL = (ast.NotEq, ast.Lt, ast.Gt), (ast.Eq, ast.LtE, ast.GtE)
 """Comparisons that equal sides turn out false, and true."""
 
+_RECKONED = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
 _NOBODYS = ("torch", __name__.partition(".")[0])
 """Packages whose functions are not the user's."""
 _EXTREMES = ("min", "max", "amin", "amax", "aminmax")
@@ -81,6 +89,16 @@ def refusal_of(error: BaseException | None) -> Refusal:
         return Refusal()
     frame, line = steps[-1]
     return _refused(error, frame, line).renamed(_handed_on([frame for frame, _ in steps]))
+
+
+def asked_of_tensors(error: BaseException | None) -> tuple[Refusal, dict[str, torch.Tensor]]:
+    """The same conditions by the names in the function that raised, and the tensors that these stand for there."""
+    steps = list(traceback.walk_tb(error.__traceback__ if error is not None else None))
+    if error is None or not steps or _owner(steps[-1][0]) in _NOBODYS:
+        return Refusal(), {}
+    frame, line = steps[-1]
+    values = frame.f_locals.items()
+    return _refused(error, frame, line), {name: value for name, value in values if isinstance(value, torch.Tensor)}
 
 
 def _owner(frame: FrameType) -> str:
@@ -301,7 +319,11 @@ class _Reader:
                     self.found.had[name, index] = int(shape[index])
 
     def _number(self, node: ast.expr) -> int | None:
-        """A whole number that is written down, has a name, or is the rank or a size of a tensor."""
+        """A whole number: written down, of a name, the rank or a size of a tensor, or what is reckoned of such."""
+        if isinstance(node, ast.BinOp):
+            left, right = self._number(node.left), self._number(node.right)
+            reckoned = _RECKONED.get(type(node.op))
+            return reckoned(left, right) if reckoned is not None and left is not None and right else None
         value = integer(node) if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else self._value(node)
         if type(value) is int:
             return value

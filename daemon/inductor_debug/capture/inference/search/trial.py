@@ -19,6 +19,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.nn.parameter import UninitializedParameter
 
 from inductor_debug.capture.failures.failed_statement import is_users, steps_of, users_steps
+from inductor_debug.capture.inference.search.asked_conflicts import asked_conflict
 from inductor_debug.capture.inference.search.dtype_watch import DtypeWatch
 from inductor_debug.capture.inference.search.join_watch import Join, JoinWatch
 from inductor_debug.capture.inference.search.meta_runs import Around, call_on_meta
@@ -134,6 +135,8 @@ class Trials:
         outcome = self._run(guess, on_meta) if self._meta and not self._grad else self.watched(guess, watch.active)
         if watch.refused is None and self._stack and outcome.error is not None:
             watch.refuse_in_module(*self._stack[-1][:2])
+        if watch.error is not outcome.error:
+            return asked_conflict(outcome.error, watch.sources_of) or watch.refused
         return watch.refused
 
     def mixes_dtypes(self, guess: Guess) -> bool:

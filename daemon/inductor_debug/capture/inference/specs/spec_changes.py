@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from inductor_debug.capture.inference.specs.argument_names import default_size
@@ -124,16 +124,21 @@ def resized_alone(guess: Guess, name: str, spec: TensorSpec, position: int, size
 
 def resized_item(guess: Guess, name: str, number: int, position: int, size: int) -> Guess:
     """Another size for one dimension of one tensor of an argument, which is the `number`th in it."""
+    return _changed_item(
+        guess, name, number, lambda spec: replace(spec, dims=(*spec.dims[:position], size, *spec.dims[position + 1 :]))
+    )
+
+
+def replaced_item(guess: Guess, name: str, number: int, new: TensorSpec) -> Guess:
+    """Another tensor for one of an argument, which is the `number`th in it."""
+    return _changed_item(guess, name, number, lambda spec: new)
+
+
+def _changed_item(guess: Guess, name: str, number: int, change: Callable[[TensorSpec], TensorSpec]) -> Guess:
     count = itertools.count()
-
-    def changed(spec: TensorSpec) -> TensorSpec:
-        if next(count) != number:
-            return spec
-        return replace(spec, dims=(*spec.dims[:position], size, *spec.dims[position + 1 :]))
-
     whole = guess.spec_of(name)
     assert whole is not None
-    return guess.with_spec(name, map_tensors(whole, changed))
+    return guess.with_spec(name, map_tensors(whole, lambda spec: change(spec) if next(count) == number else spec))
 
 
 def resized_together(guess: Guess, size: int, other: int) -> Guess:

@@ -109,7 +109,7 @@ class ArgumentValues(ShapeChanges):
         dims = [f"?{index}" if size == 1 else size for index, size in enumerate(shape)]
         if len(dims) == 1:
             value.takes([TensorSpec(("B", "T", dims[0])), TensorSpec(("B", dims[0]))], weakly=True)
-        elif len(dims) == 2 and shape[0] != 1:
+        elif (len(dims) == 2 or shape[1:] == [1, 1]) and shape[0] != 1:  # a number for each channel of images
             value.takes([TensorSpec(("B", *dims)), TensorSpec(tuple(dims))])
         else:
             value.takes([TensorSpec(("B", *dims[1:]) if shape[0] == 1 else tuple(dims))])
@@ -205,16 +205,14 @@ class ArgumentValues(ShapeChanges):
                 and function.__func__ is not every
                 and isinstance(function.__self__, nn.Module)
             ):
-                self.enter(function, function.__self__, node, arguments, named)
-                return None
+                return self.enter(function, function.__self__, node, arguments, named)
         elif isinstance(node.func, ast.Name) and node.func.id in self.tracked:
             self.tracked[node.func.id].usage.role("callable")
             return None
         if isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple") and len(arguments) == 1:
             return arguments[0]
         if is_own_function(followed := self.named_globally(node.func)):
-            self.enter(followed, None, node, arguments, named)
-            return None
+            return self.enter(followed, None, node, arguments, named)
         return self.function_of_torch(node, arguments, named)
 
     def sizes_in(self, node: ast.Call) -> None:
@@ -250,8 +248,8 @@ class ArgumentValues(ShapeChanges):
                     tracked.takes(specs)
         tracked = arguments[0] if arguments else None
         if not known and not of_torch:
-            self.enter(module.forward, module, node, arguments, named)
-        elif isinstance(module, nn.Sequential) and not known:
+            return self.enter(module.forward, module, node, arguments, named)
+        if isinstance(module, nn.Sequential) and not known:
             first = next((part for part in module if not is_passing(part)), None)
             if first is not None:
                 self.call_module(first, node, arguments, named)
@@ -271,13 +269,16 @@ class ArgumentValues(ShapeChanges):
         node: ast.Call,
         arguments: list[Tracked | None],
         named: dict[str, Tracked | None],
-    ) -> None:
-        """Follows the arguments into another function of the model, or of the project, which has no `owner`."""
+    ) -> Tracked | None:
+        """Follows the arguments into another function of the model, or of the project, which has no `owner`.
+
+        What that gives back is told where all its `return`s give the same.
+        """
         if self.depth >= DEEPEST or not any((*arguments, *named.values())):
-            return
+            return None
         tree = function_tree(function)
         if tree is None:
-            return
+            return None
         parameters = [item.arg for item in (*tree.args.posonlyargs, *tree.args.args)][owner is not None :]
         bound = {name: value for name, value in zip(parameters, arguments, strict=False) if value is not None}
         bound.update({name: value for name, value in named.items() if value is not None})
@@ -289,6 +290,8 @@ class ArgumentValues(ShapeChanges):
             if part is not None:
                 inner.modules[name] = part
         inner.function(tree, bound, function)
+        first, *others = inner.returned or [None]
+        return first if all(first is not None and first.is_same(other) for other in others) else None
 
     def method(self, tracked: Tracked, node: ast.Call) -> Tracked | None:
         """A method of the argument itself: `x.transpose(1, 2)`."""
@@ -317,6 +320,8 @@ class ArgumentValues(ShapeChanges):
             other.usage.role("tensor")
             self.budget.alike += [(tracked, other)] if name == "expand_as" else []
             return Tracked(other.usage, other.steps, other.peers)
+        if name in ("add", "sub", "mul") and node.args:
+            self.broadcast(tracked, self.attribute_shape(node.args[0]))
         return self.shape_change(tracked, name, node.args, node.keywords)
 
     def function_of_torch(

@@ -80,6 +80,15 @@ def loop_sources(node: ast.For) -> tuple[list[ast.expr], list[ast.expr]]:
     return [call], [target]
 
 
+def rest_of(node: ast.expr) -> tuple[ast.expr, int]:
+    """What an expression takes items of, and how many it leaves out before them: `features` and 1 of `features[1:]`."""
+    rest = node.slice if isinstance(node, ast.Subscript) else None
+    if not isinstance(node, ast.Subscript) or not isinstance(rest, ast.Slice) or rest.upper or rest.step:
+        return node, 0
+    less = integer(rest.lower)
+    return (node.value, less) if less is not None and less > 0 else (node, 0)
+
+
 def counter_of(node: ast.For) -> str:
     """`i` of `for i in range(n)`, backwards as well, and of `for i, x in enumerate(xs)`; nothing for other loops."""
     source = node.iter

@@ -15,6 +15,9 @@ from inductor_debug.capture.inference.usage import expression_kinds as read
 from inductor_debug.capture.inference.usage.usage import Tracked
 from inductor_debug.capture.runtime import foreign
 
+_SAME_TENSOR = ("detach", "clone", "to", "type_as", "float", "cuda", "cpu")
+"""Methods after which a tensor has the shape that it had."""
+
 
 @dataclass
 class WalkBudget:
@@ -37,6 +40,8 @@ class FunctionScope:
         """The function that is walked."""
         self.numbers: dict[str, int] = {}
         """The counters of loops that are gone through one round after the other."""
+        self.returned: list[Tracked | None] = []
+        """What the function gives back, by its statements that do so."""
         self.keys: dict[str, str] = {}
         """The same of loops over the keys of a dict of modules."""
 
@@ -92,6 +97,8 @@ class FunctionScope:
         Sliced dimensions are unknown.
         """
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in _SAME_TENSOR:
+                return self.attribute_shape(node.func.value)
             written = [read.integer(item) for item in node.args] if node.func.attr in ("view", "reshape") else []
             if not written or None in written or self.attribute_shape(node.func.value) is None:
                 return None

@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, tuple[tuple[int, tuple[Dimension, ...], str], ...]] = {
     "conv2d": ((0, ("B", "C", "H", "W"), _F),),
     "conv3d": ((0, ("B", "C", "F", "H", "W"), _F),),
     "interpolate": ((0, ("B", "C", "H", "W"), _F),),
+    "upsample": ((0, ("B", "C", "H", "W"), _F),),
     "max_pool2d": ((0, ("B", "C", "H", "W"), _F),),
     "avg_pool2d": ((0, ("B", "C", "H", "W"), _F),),
     "adaptive_avg_pool2d": ((0, ("B", "C", "H", "W"), _F),),

@@ -51,7 +51,8 @@ class Usage:
     is used as an index, `cast` that its dtype is changed before it is used. `weak` are specs that broadcasting
     suggests. `mapped` says that it is gone through as a mapping, `spread` that it is given as keywords, `**kwargs`.
     `own_keys` are set by the function before it reads them, `asked_keys` it asks for before. `fields` are the
-    attributes of what is no tensor, `kind` is the class that it is said to be.
+    attributes of what is no tensor, `kind` is the class that it is said to be, `called` the name that an element is
+    unpacked into.
     """
 
     specs: list[TensorSpec] = field(default_factory=list)
@@ -74,6 +75,7 @@ class Usage:
     asked_keys: set[str] = field(default_factory=set)
     fields: dict[str, Usage] = field(default_factory=dict)
     kind: type | None = None
+    called: str = ""
 
     def settle(self) -> None:
         """Puts what is less certain after the rest."""
@@ -154,6 +156,10 @@ class Tracked:
     def after(self, *steps: ShapeStep) -> Tracked:
         """The same after more steps."""
         return Tracked(self.usage, (*self.steps, *steps), tuple(peer.after(*steps) for peer in self.peers))
+
+    def is_same(self, other: Tracked | None) -> bool:
+        """Whether another expression is the same argument after the same steps."""
+        return other is not None and other.usage is self.usage and other.steps == self.steps
 
     def shares_rank(self, other: Tracked) -> None:
         """Takes the rank of `other` for the likely one of this value."""

@@ -90,6 +90,8 @@ class UsageWalk(ArgumentValues):
             self.block(node.body)
         elif isinstance(node, ast.Try):
             self.block(node.body)
+        elif isinstance(node, ast.Return):
+            self.returned.append(self.value(node.value) if node.value is not None else None)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return
         else:
@@ -149,6 +151,7 @@ class UsageWalk(ArgumentValues):
             value.usage.count = len(targets)
             for index, (target, name) in enumerate(zip(targets, names, strict=True)):
                 part = Tracked(value.usage.part(index))
+                part.usage.called = name if len(name) > 1 else ""  # a letter may be anything's name
                 if isinstance(target, ast.Tuple | ast.List):
                     self.unpack(target.elts, expression, part)
                 else:
@@ -232,7 +235,8 @@ class UsageWalk(ArgumentValues):
         counter, counted = self.counted(node)
         sources, targets = read.loop_sources(node)
         containers = [self.module(source) for source in sources]
-        values = [self.value(source) for source in sources]
+        parts = [read.rest_of(source) for source in sources]
+        values = [self.value(whole) for whole, _ in parts]
         lists = [item for item in containers if isinstance(item, nn.ModuleList | nn.Sequential) and len(item)]
         rounds = counted or min(max((len(item) for item in lists), default=1), _MOST_ROUNDS)
         in_step = bool(counted) or (bool(lists) and any(value is not None for value in values))
@@ -240,15 +244,15 @@ class UsageWalk(ArgumentValues):
         for index in range(rounds if in_step else 1):
             if counted:
                 self.numbers[counter] = index
-            for target, container, value in zip(targets, containers, values, strict=False):
+            for target, container, value, (_, less) in zip(targets, containers, values, parts, strict=False):
                 if not isinstance(target, ast.Name):
                     continue
                 if any(container is item for item in lists):
                     self.modules[target.id] = part_of(container, index)
                 elif value is not None and not value.steps:
                     value.usage.iterated = True
-                    value.usage.count = value.usage.count or (rounds if in_step else None)
-                    self.tracked[target.id] = Tracked(value.usage.part(index))
+                    value.usage.count = value.usage.count or (rounds + less if in_step else None)
+                    self.tracked[target.id] = Tracked(value.usage.part(index + less))
             if in_step:
                 self.block(node.body)
         if counted:
