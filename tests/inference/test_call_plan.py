@@ -114,3 +114,16 @@ class Captioned(nn.Module):
 
 def test_lengths_are_whole_numbers_whatever_shape_prose_gives_them() -> None:
     assert signature_of(plan_for(Captioned()).first(), {}).endswith("caption_lengths i64[2, 1]")
+
+
+class Tasks(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.nets = nn.ModuleList([nn.Linear(64, 10), nn.Linear(64, 10)])
+
+    def forward(self, x: object, t: object) -> object:
+        return self.nets[t](x)  # type: ignore[index]
+
+
+def test_what_chooses_one_of_several_layers_is_the_place_of_one() -> None:
+    assert signature_of(plan_for(Tasks()).first(), {}) == "x f32[2, 64], t = 0"

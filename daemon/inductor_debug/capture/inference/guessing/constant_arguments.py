@@ -34,6 +34,8 @@ def constants(parameter: inspect.Parameter, usage: Usage, text: str) -> list[Spe
         return [ConstantSpec("torch.relu", torch.relu)]
     if "tensor" in usage.roles or usage.specs:
         return []
+    if "place" in usage.roles:
+        return list(typed["int"][::-2])
     if "number" in usage.roles:
         return list(typed["int"][1::-1])
     return argument_names.constants_for(parameter.name) or (list(typed["bool"]) if "flag" in usage.roles else [])

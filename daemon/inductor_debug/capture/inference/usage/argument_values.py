@@ -146,7 +146,10 @@ class ArgumentValues(ShapeChanges):
         if value is None:
             chosen = self.value(node.slice)
             if chosen is not None:
-                chosen.usage.chooses(self.module(node.value))
+                table = self.module(node.value)
+                chosen.usage.chooses(table)
+                if isinstance(table, nn.ModuleList) and not chosen.steps:
+                    chosen.usage.role("place")
                 if self.attribute_shape(node.value):
                     chosen.usage.indexes = True
                     chosen.takes([TensorSpec(("B",), "int64"), TensorSpec(("B", "T"), "int64")])
