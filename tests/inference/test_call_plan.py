@@ -96,6 +96,11 @@ Inputs:
 """
 
 
+@pytest.mark.parametrize("text", ["x: images normalized to [0, 1]", "y = x.permute(2, 3, 0, 1)  rows before images"])
+def test_a_range_of_values_and_an_order_of_dimensions_are_no_shapes(text: str) -> None:
+    assert shape_in_text("x", text) is None
+
+
 def test_a_shape_is_of_the_argument_whose_line_it_stands_in() -> None:
     words = {name: shape_in_text(name, BACKTICKS) for name in ("x", "lengths", "causal", "positions")}
     shapes = {name: shape.dims if shape is not None else None for name, shape in words.items()}

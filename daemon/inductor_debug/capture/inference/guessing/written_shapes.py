@@ -173,7 +173,8 @@ def input_shape(text: str) -> WrittenShape | None:
 def _first_shape(text: str) -> tuple[str, ...] | None:
     for match in re.finditer(_SHAPE, text):
         words = [word.partition("=")[0].strip() for word in match.group("dims").split(",") if word.strip()]
-        if not words or any(word.lower() in _NOT_DIMENSIONS for word in words):
+        # Where there is a nought it is a range of values, or an order of dimensions: `[0, 1]`, `(2, 3, 0, 1)`.
+        if not words or "0" in words or any(word.lower() in _NOT_DIMENSIONS for word in words):
             continue
         if len(words) == 1 and "," not in match.group("dims"):
             if (match.group(0)[0] != "[" and " " in words[0]) or not _SPEAKS_OF_SHAPE.search(text[: match.start()]):
