@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+import torch
+
 from inductor_debug.capture.runtime import foreign
 
 _REGISTRY = "torch._dynamo.backends.registry"
@@ -20,9 +22,11 @@ _TABLES = ("_COMPILER_FNS", "_BACKENDS")
 
 
 class RegisteredBackends:
-    """The backends that are known when it is made."""
+    """The backends that are known when it is made: with torch's own, which it registers when first it is asked."""
 
     def __init__(self) -> None:
+        if _REGISTRY in sys.modules:
+            torch.compiler.list_backends()
         self._known = [frozenset(table) for table in _tables()]
 
     def forget_later(self, modules: Iterable[ModuleType] = ()) -> None:
