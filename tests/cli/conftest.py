@@ -31,7 +31,7 @@ def command(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     importlib.import_module("inductor_debug.engine.engine")  # or it would keep the pool of this test as its default
     monkeypatch.setattr(supervisor, "WorkerPool", FakePool)
     monkeypatch.setattr(FakePool, "closed", 0)
-    for name in ("started", "requests", "interpreters"):
+    for name in ("started", "requests", "interpreters", "for_one_job"):
         monkeypatch.setattr(FakePool, name, [])
 
     def run(*words: str) -> Ran:

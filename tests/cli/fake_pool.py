@@ -56,12 +56,14 @@ class FakePool:
     closed: ClassVar[int] = 0
     started: ClassVar[list[str]] = []
     interpreters: ClassVar[list[str]] = []
+    for_one_job: ClassVar[list[bool]] = []
     requests: ClassVar[list[JobRequest]] = []
     torch_version: str | None = "2.13.0"
     python_version: str | None = "3.11.2"
 
     def __init__(self, *, interpreter: str, project_root: str, log_path: Path, one_job: bool = False) -> None:
         self.interpreters.append(interpreter)
+        self.for_one_job.append(one_job)
 
     async def start(self) -> None:
         """Nothing to start."""

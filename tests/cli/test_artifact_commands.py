@@ -32,6 +32,12 @@ def listed(command: Command, *words: str) -> list[dict[str, Any]]:
     return list(json.loads(ran.out)["artifacts"])
 
 
+def test_nothing_is_done_ahead_where_one_order_is_all_that_comes(command: Command, write: Write) -> None:
+    write("model.py", "y = relu(x)\n")
+    command("analyze", "model.py", "--type", "summary")
+    assert FakePool.for_one_job == [True]
+
+
 def test_graph_shows_nodes_under_the_lines_they_come_from(command: Command, write: Write) -> None:
     write("model.py", "y = relu(x)\n")
     ran = command("graph", "model.py::Model", "--stage", "aot")

@@ -31,6 +31,7 @@ from inductor_debug.capture.inductor.fusion_refusals import FusionRefusal, watch
 from inductor_debug.capture.inductor.inductor_ir import IrBlock, IrStep, block_of, step_of
 from inductor_debug.capture.inductor.kernel_lines import KernelLines, watched_lines
 from inductor_debug.capture.stages.aot_lowering import alone
+from inductor_debug.capture.stages.unread_texts import unread_texts
 from inductor_debug.capture.tensors.fake_mode import without_modes
 
 InnerCompiler = Callable[..., Any]
@@ -117,7 +118,7 @@ def compile_with(inner: InnerCompiler, graph_module: GraphModule, device: Loweri
         raise InductorChangedError(f"The compile_fx of torch {torch.__version__} takes no inner compiler.")
     examples = [node.meta.get("example_value") for node in graph_module.graph.nodes if node.op == "placeholder"]
     # The modes that the target runs under are not those of the trace.
-    with without_modes(), warnings.catch_warnings(), alone(examples), device.tracing():
+    with without_modes(), warnings.catch_warnings(), alone(examples), device.tracing(), unread_texts():
         warnings.simplefilter("ignore")
         table = dict(device.decompositions(select_decomp_table()))
         compile_fx(graph_module, examples, inner_compile=inner, decompositions=table)

@@ -13,6 +13,7 @@ Names read in torch 2.11 to 2.13: `aot_module_simplified`, `min_cut_rematerializ
 from __future__ import annotations
 
 import contextlib
+import importlib
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +29,7 @@ from torch.fx import GraphModule, Node
 
 from inductor_debug.capture.failures.failures import describe
 from inductor_debug.capture.graphs.graph_tables import mark_names
+from inductor_debug.capture.stages.unread_texts import unread_texts
 from inductor_debug.capture.tensors.fake_mode import without_modes
 from inductor_debug.system.torch_names import with_settings
 
@@ -60,6 +62,17 @@ class LoweredGraphs:
 
 class _LoweredEnough(BaseException):
     """Leaves AOTAutograd once the graphs are there; not an `Exception`, which it may take for a compiler's failure."""
+
+
+_FIRST = ("torch._dynamo.repro.after_dynamo", "torch._inductor.pattern_matcher")
+"""What torch imports for the first graph that is compiled, and for the first that is partitioned: for a second."""
+
+
+def import_ahead() -> None:
+    """Imports what the first trace would: for who forks several processes that trace, each of which would do it."""
+    for name in _FIRST:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
 
 
 _Table = Mapping[Any, Callable[..., Any]]
@@ -117,7 +130,8 @@ def _traced(graph_module: GraphModule) -> LoweredGraphs:
 
     examples = [node.meta.get("example_value") for node in graph_module.graph.nodes if node.op == "placeholder"]
     try:
-        with with_settings(config, enable_autograd_cache=False), alone(examples), warnings.catch_warnings():
+        uncached = with_settings(config, enable_autograd_cache=False)
+        with uncached, alone(examples), unread_texts(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             aot_module_simplified(
                 graph_module,

@@ -36,6 +36,7 @@ from inductor_debug.capture.running.target import BuiltTarget
 from inductor_debug.capture.sizes.larger_sizes import with_larger_sizes
 from inductor_debug.capture.sizes.sizing import Sizing, sizing_of
 from inductor_debug.capture.stages.aot import run_aot
+from inductor_debug.capture.stages.aot_lowering import import_ahead
 from inductor_debug.capture.stages.preview import run_preview
 from inductor_debug.capture.suggestions.changed_runs import AS_IT_IS, RunSettings
 from inductor_debug.capture.targets.candidates import Candidate
@@ -139,6 +140,7 @@ class TriedRuns:
         missing = [settings for settings in dict.fromkeys(wanted) if settings not in self._runs]
         if min(len(missing), processors()) < 2:
             return
+        import_ahead()  # once, and not in each child
         for settings, made in worked_on(missing, self._run):
             if not isinstance(made, Died):
                 self._runs[settings] = made

@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from inductor_debug_schema import (
@@ -95,7 +96,7 @@ def perform_order(
     progress = console.Progress(0, enabled=not quiet)
     hear = _Listener(subject, progress, on_event)
     order = replace(order, target=subject.target)
-    pools = Pools(pool_factory or supervisor.WorkerPool)
+    pools = Pools(pool_factory or partial(supervisor.WorkerPool, one_job=True))
     performed = asyncio.run(
         _in_engine(settings_for, pools, progress, lambda engine: engine.perform(subject.path, order, hear))
     )
