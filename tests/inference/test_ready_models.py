@@ -182,6 +182,7 @@ def test_nobody_is_blamed_for_what_follows_of_such_a_call(tmp_path: Path) -> Non
     text = _HEADS.format(names="[]", heads="").replace("nn.Linear(64, num_classes)", "nn.Linear(num_classes, 5)")
     job = _analysed(tmp_path, text)
     assert (job.findings, _states(job)) == ([], [StageState.SKIPPED])
+    assert "after `add_head(" in str(job.stages[0].report)
 
 
 async def _checked(tmp_path: Path, *texts: str) -> list[FileReport]:

@@ -264,12 +264,14 @@ def _came_further(error: Exception, before: Exception) -> bool:
 
 
 def _is_past(outcome: TrialOutcome, best: TrialOutcome) -> bool:
-    """Whether a call took another way where it had raised itself, or another rung must tell."""
-    if outcome.error is not None and is_limitation(outcome.error):
+    """Whether a call got past what it had ended at, though no further in the text, or another rung must tell."""
+    if outcome.error is None or best.error is None or is_limitation(outcome.error):
         return True
-    file, line, _ = best.place[-1] if best.place else ("", 0, 0)
-    same = [step[:2] for step in outcome.place[:-1]] == [step[:2] for step in best.place[:-1]]
-    return same and outcome.place[-1:] != best.place[-1:] and raises_itself(file, line)
+    lines, before = ([step[:2] for step in one.place] for one in (outcome, best))
+    if lines == before:
+        return describe(outcome.error) != describe(best.error)
+    # It took another way than to where it had raised itself.
+    return lines[:-1] == before[:-1] and bool(before) and raises_itself(*before[-1])
 
 
 def _looks_at_mode(kind: Any) -> bool:

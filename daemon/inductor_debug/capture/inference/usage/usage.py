@@ -51,8 +51,8 @@ class Usage:
     dimensions. `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used. `weak`
     are specs that broadcasting suggests. `mapped` says that it is gone through as a mapping, `spread` that it is given
     as keywords, `**kwargs`. `own_keys` are set by the function before it reads them, `asked_keys` it asks for before.
-    `fields` are the attributes of what is no tensor, `kind` is the class that it is said to be, `called`
-    the name that an element is unpacked into.
+    `fields` are the attributes of what is no tensor, `kind` is the class that it is said to be, `called` the
+    name that an element is unpacked into.
     """
 
     specs: list[TensorSpec] = field(default_factory=list)
