@@ -361,6 +361,10 @@ ASKED = {
     "a key of the table that it is looked up in": ("{'relu': 1, 'gelu': 2}[given]", "'relu'"),
     "a dict of what is asked of it": ("nn.Linear(given['width'], given['depth'])", "{'width': 64, 'depth': 2}"),
     "a dict where only a dict will do": ("[given[2]] + [int(key) for key, value in given.items()]", "{}"),
+    "a dict that is looked up by what it goes round": (
+        "for key in sorted(given):\n            self.add_module(key, nn.Conv2d(2, given[key], 1))",
+        "{'given': 64}",
+    ),
     "a configuration": (
         "nn.Linear(given.width, given.depth)",
         "__import__('types').SimpleNamespace(width=64, depth=2)",

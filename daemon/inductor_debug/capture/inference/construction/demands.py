@@ -42,7 +42,7 @@ _TAKE_SHARES = {  # at which place
 _TAKE_SEQUENCES = frozenset(
     ("len", "sum", "enumerate", "zip", "list", "tuple", "reversed", "sorted", "cumsum", "prod", "ModuleList")
 )
-_KEEP_ITEMS = frozenset(("ModuleList", "list", "tuple", "reversed"))
+_KEEP_ITEMS = frozenset(("ModuleList", "list", "tuple", "reversed", "sorted"))
 _TAKE_INTEGERS = {
     **dict.fromkeys(("Linear", "Embedding", "LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "MultiheadAttention"), 2),
     **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), 2),

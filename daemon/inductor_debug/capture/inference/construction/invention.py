@@ -6,6 +6,7 @@ Sizes are multiples of 64, so that a width of ours never looks like an oddity of
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -143,7 +144,8 @@ def _suggested(name: str, annotation: str, known: dict[str, Any], alternative: i
 def _asked(name: str, alternative: int, demand: Demand) -> Any:
     """A value that does what the code asks of it."""
     if "keyed" in demand.roles or ("mapping" in demand.roles and "sequence" not in demand.roles):
-        return {key: constructor_value(key, "", {}, alternative, inner) for key, inner in demand.fields.items()}
+        fields = demand.fields or _one_of(name, demand)
+        return {key: constructor_value(key, "", {}, alternative, inner) for key, inner in fields.items()}
     if (
         "flag" in demand.roles
         and {"flag", "optional"}.issuperset(demand.roles)
@@ -175,6 +177,14 @@ def _asked(name: str, alternative: int, demand: Demand) -> Any:
     if "text" in demand.roles:
         return "relu" if _MODULES.fullmatch(name) else "same"
     return _named(name, alternative, single="number" in demand.roles)
+
+
+def _one_of(name: str, demand: Demand) -> dict[str, Demand]:
+    """The one entry of a dict of which no keys are known; its keys and its values are asked for in one demand."""
+    if demand.item is None:
+        return {}
+    roles = [role for role in demand.item.roles if role not in ("index", "text")]
+    return {name.removesuffix("s"): replace(demand.item, roles=roles, texts=[])}
 
 
 def _is_number(name: str) -> bool:

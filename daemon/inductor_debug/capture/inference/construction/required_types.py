@@ -38,8 +38,20 @@ def roles_required_by(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
         yield from ((operand, "tensor") for operand in (node.left, node.right))
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_MATRICES:
         yield from ((argument, "tensor") for argument in node.args[:2] if read.name_of(node.func.value) == "torch")
+    elif isinstance(node, ast.For) and (table := _looked_up_by_its_items(node)) is not None:
+        yield table, "keyed"
     elif isinstance(node, ast.Assign) and any(map(_is_weight_of_a_layer, node.targets)):
         yield from ((node.value, role) for role in ("tensor", "parameter"))
+
+
+def _looked_up_by_its_items(loop: ast.For) -> ast.expr | None:
+    """The dict of `for name in sorted(heads): width = heads[name]`; None where a loop looks nothing up so."""
+    table = loop.iter
+    if isinstance(table, ast.Call) and read.name_of(table.func) in ("sorted", "list", "tuple") and table.args:
+        table = table.args[0]
+    wanted = f"{ast.unparse(table)}[{ast.unparse(loop.target)}]"
+    inner = (node for statement in loop.body for node in ast.walk(statement) if isinstance(node, ast.Subscript))
+    return table if any(ast.unparse(node) == wanted for node in inner) else None
 
 
 def _is_weight_of_a_layer(target: ast.expr) -> bool:
