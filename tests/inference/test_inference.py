@@ -473,6 +473,18 @@ CLASSES = {
                 losses = nn.functional.cross_entropy(scores, target, reduction="none")
                 return losses.topk(scores.size(0) // 2)[0].mean()
     """,
+    "found {r1: f32[batch, s1], r2: f32[batch, s1]}, wanted {r1: f32[batch, s1], r2: f32[batch, s1]}": """
+        class Model(nn.Module):
+            def __init__(self, layers=("r1", "r2")):
+                super().__init__()
+                self.layers, self.losses = layers, [nn.MSELoss()] * len(layers)
+            def forward(self, found, wanted):
+                total = 0
+                for number, layer in enumerate(self.layers):
+                    here = wanted[layer]
+                    total = total + self.losses[number](found[layer], here.detach())
+                return total
+    """,
     "tokens i64[batch, seq]": """
         class Model(nn.Module):
             def __init__(self, width, words=None, table=None):

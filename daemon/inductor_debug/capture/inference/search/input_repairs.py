@@ -6,6 +6,7 @@ names are matched with the sizes that were chosen, which is why those are distin
 
 from __future__ import annotations
 
+import ast
 import math
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from dataclasses import replace
 
 from torch import nn
 
+from inductor_debug.capture.failures.failed_statement import raised_by, value_of
 from inductor_debug.capture.inference.search.broadcast_repairs import (
     by_joining,
     by_mask,
@@ -67,6 +69,7 @@ _LENGTHS = (8, 32, 64, 128, 10, 20, 50, 100, 256, 4, 512, 1024, 28, 1, 16000, 78
 def next_guesses(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     """Guesses to try after `outcome`, likeliest first; some may have been tried before."""
     guess = outcome.guess
+    yield from _by_key(outcome)
     yield from by_refusal(outcome, plan)
     yield from by_half(outcome)
     yield from by_library(outcome, plan)
@@ -324,6 +327,27 @@ def _by_usual_image(guess: Guess) -> Iterator[Guess]:
             yield guess.with_sizes(H=side, W=side)
 
 
+def _by_key(outcome: TrialOutcome) -> Iterator[Guess]:
+    """A table for a tensor that is asked for `features["r4"]`, which torch takes for as many indices as letters."""
+    found = raised_by(outcome.error) if isinstance(outcome.error, IndexError | TypeError | ValueError) else None
+    if found is None:
+        return
+    frame, statement = found
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            key = node.slice.value if isinstance(node.slice, ast.Constant) else value_of(node.slice, frame)[1]
+            spec = outcome.guess.spec_of(node.value.id)
+            if type(key) is str and isinstance(spec, TensorSpec):
+                yield outcome.guess.with_spec(node.value.id, MappingSpec(((key, spec),)))
+
+
+def _with_key(table: MappingSpec, key: str, plan: CallPlan) -> MappingSpec:
+    """A table with one more entry: like what is called the same but for a number, else as its name suggests."""
+    called = key.rstrip("0123456789")
+    alike = (spec for known, spec in table.items if called and known.rstrip("0123456789") == called != key)
+    return MappingSpec((*table.items, (key, next(alike, None) or plan.named(key))))
+
+
 def _by_container(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
     raised, guess = outcome.raised, outcome.guess
     missing = raised.missing_key
@@ -331,8 +355,7 @@ def _by_container(outcome: TrialOutcome, plan: CallPlan) -> Iterator[Guess]:
         if raised.wants_mapping:
             yield guess.with_spec(argument.name, MappingSpec((("x", TensorSpec(("B", "D"))),)))
         if missing is not None and isinstance(argument.spec, MappingSpec):
-            items = (*argument.spec.items, (missing, plan.named(missing)))
-            yield with_all_sizes(guess.with_spec(argument.name, MappingSpec(items)))
+            yield with_all_sizes(guess.with_spec(argument.name, _with_key(argument.spec, missing, plan)))
         if isinstance(argument.spec, SequenceSpec) and argument.spec.items:
             yield from _longer(guess, argument.name, argument.spec)
         if isinstance(argument.spec, TensorSpec) and raised.not_callable and argument.name not in plan.parts:
