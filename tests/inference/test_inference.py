@@ -485,6 +485,20 @@ CLASSES = {
                     total = total + self.losses[number](found[layer], here.detach())
                 return total
     """,
+    "x f32[B, 4, 32], high = 2, wide = 2": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(32, 96)
+            def forward(self, x, high, wide):
+                # rows, columns = min(high, wide)
+                sides = (high, wide)
+                B, N, C = x.shape
+                assert high * wide == N
+                x = self.layer(x)  # nG*B, N, C
+                # x  B, N, C
+                return x + torch.arange(sides[0] * sides[1])[:, None]
+    """,
     "tokens i64[batch, seq]": """
         class Model(nn.Module):
             def __init__(self, width, words=None, table=None):

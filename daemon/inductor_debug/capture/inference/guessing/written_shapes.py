@@ -18,7 +18,9 @@ _SIZE = r"(?:[\w.*+\-/= ]+(?:\(\w[\w.]*\))?|\.\.\.)"
 _SHAPE = rf"[(\[<]\s*(?P<dims>{_SIZE}(?:\s*,\s*{_SIZE})*\s*,?)\s*[)\]>]"
 _ASIDE = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 """What stands in parentheses, with others in it."""
-_TIMES = r"(?P<times>\b(?:\w+(?:\s+x\s+\w+|\s*×\s*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-9]+){1,5})\b(?!\s*[x×]\s*\.\.\.))"
+_TIMES = (
+    r"(?P<times>\b(?:\w+(?:[ \t]+x[ \t]+\w+|[ \t]*×[ \t]*\w+){1,5}|[A-Z0-9]+(?:x[A-Z0-9]+){1,5})\b(?!\s*[x×]\s*\.\.\.))"
+)
 """`B x T x C` and `BxTxC`, but no word with an x in it."""
 _DIMENSION = re.compile(r"[A-Za-z_][\w.]*|\d+")
 _ASSIGNED = re.compile(r"([\w.]+(?:\s*,\s*[\w.]+)*)\s*=(?!=)")
@@ -208,6 +210,17 @@ def comments_of(lines: list[str]) -> str:
     found = []
     for line in lines:
         code, mark, comment = line.strip().partition("#")
+        if _is_code(comment):
+            continue
         assigned = _ASSIGNED.match(code) if mark and _ASKED_FOR_SHAPE.search(code) is None else None
         found += [f"{assigned[1] if assigned is not None else code} {comment}"] if mark else []
     return "\n".join(found)
+
+
+def _is_code(comment: str) -> bool:
+    """Whether a comment is a statement that sets something to what a call gives: `size = min(H, W)` tells no shape."""
+    try:
+        statement = ast.parse(comment.strip()).body
+    except (SyntaxError, ValueError):
+        return False
+    return len(statement) == 1 and isinstance(statement[0], ast.Assign) and isinstance(statement[0].value, ast.Call)

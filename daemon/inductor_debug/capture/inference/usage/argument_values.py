@@ -121,8 +121,12 @@ class ArgumentValues(ShapeChanges):
             self.loop(ast.For(target=generator.target, iter=generator.iter, body=body, orelse=[]))
 
     def compare(self, node: ast.Compare) -> None:
-        """`mode == "train"` tells a text, `x.dim() == 3` nothing certain."""
+        """`mode == "train"` tells a text, `n == h * w` numbers, `x.dim() == 3` nothing certain."""
         left = self.value(node.left)
+        for one, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
+            is_size = isinstance(one, ast.Name) and one.id in self.sizes
+            if is_size and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+                self.numbers_in([other])
         for kind, comparator in zip(node.ops, node.comparators, strict=True):
             within = self.value(comparator)
             key = self.key(node.left) if isinstance(kind, ast.In | ast.NotIn) else None
@@ -223,7 +227,10 @@ class ArgumentValues(ShapeChanges):
         name = read.name_of(node.func)
         sizes = [item.value for item in node.keywords if item.arg] if name in _OF_EINOPS else []
         lists = (item for item in node.args if isinstance(item, ast.List | ast.Tuple)) if name == "split" else ()
-        sizes += [size for item in lists for size in item.elts]
+        self.numbers_in([*sizes, *(size for item in lists for size in item.elts)])
+
+    def numbers_in(self, sizes: list[ast.expr]) -> None:
+        """Learns that arguments are numbers of which sizes are made."""
         while sizes:
             size = sizes.pop()
             if isinstance(size, ast.BinOp):

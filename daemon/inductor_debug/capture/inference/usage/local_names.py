@@ -40,6 +40,8 @@ class FunctionScope:
         """The function that is walked."""
         self.numbers: dict[str, int] = {}
         """The counters of loops that are gone through one round after the other."""
+        self.sizes: set[str] = set()
+        """The names of sizes, as `b, n, c = x.shape` gives them."""
         self.returned: list[Tracked | None] = []
         """What the function gives back, by its statements that do so."""
         self.keys: dict[str, str] = {}

@@ -147,6 +147,7 @@ class UsageWalk(ArgumentValues):
             tracked = self.value(of_shape)
             if tracked is not None:
                 self.rank(tracked, len(targets), exact=not starred, names=names)
+            self.sizes.update(names)
         elif value is not None and not value.steps:
             value.usage.count = len(targets)
             for index, (target, name) in enumerate(zip(targets, names, strict=True)):
