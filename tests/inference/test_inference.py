@@ -499,6 +499,17 @@ CLASSES = {
                 # x  B, N, C
                 return x + torch.arange(sides[0] * sides[1])[:, None]
     """,
+    "xs [f32[batch, 3, height, width], f32[batch, 3, height, width]], shape = (16, 16)": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList([nn.Conv2d(3, 8, 3), nn.Conv2d(3, 8, 3)])
+            def forward(self, xs, shape):
+                total = torch.zeros(xs[0].shape[0], 8, *shape)
+                for number, layer in enumerate(self.layers):
+                    total = total + nn.functional.interpolate(layer(xs[number]), size=shape)
+                return total
+    """,
     "tokens i64[batch, seq]": """
         class Model(nn.Module):
             def __init__(self, width, words=None, table=None):

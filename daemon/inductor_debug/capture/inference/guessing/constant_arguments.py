@@ -36,6 +36,8 @@ def constants(parameter: inspect.Parameter, usage: Usage, text: str) -> list[Spe
         return []
     if "place" in usage.roles:
         return list(typed["int"][::-2])
+    if "sizes" in usage.roles:
+        return [ConstantSpec("(16, 16)", (16, 16)), ConstantSpec("(16,)", (16,))]
     if "number" in usage.roles:
         return list(typed["int"][1::-1])
     return argument_names.constants_for(parameter.name) or (list(typed["bool"]) if "flag" in usage.roles else [])

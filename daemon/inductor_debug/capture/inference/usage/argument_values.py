@@ -27,6 +27,8 @@ _KEEP_RANK = nn.Linear | nn.Bilinear | nn.LayerNorm | nn.Conv1d | nn.Conv2d | nn
 
 
 _OF_EINOPS = ("rearrange", "reduce", "repeat")
+_MAKE_TENSORS = ("zeros", "ones", "empty", "rand", "randn", "full")
+"""What is called with the sizes of a tensor."""
 
 
 class ArgumentValues(ShapeChanges):
@@ -189,6 +191,10 @@ class ArgumentValues(ShapeChanges):
         for tracked in (named.get("size"), named.get("scale_factor")):
             if tracked is not None:
                 tracked.usage.role("number")
+        if read.name_of(node.func) in _MAKE_TENSORS:
+            for tracked in (self.value(item.value) for item in node.args if isinstance(item, ast.Starred)):
+                if tracked is not None and not tracked.steps:
+                    tracked.usage.role("sizes")
         self.sizes_in(node)
         module = self.module(node.func)
         if isinstance(module, nn.Module):

@@ -47,12 +47,12 @@ class Usage:
     `specs` are what takes it accepts, `accepted` the ranks that each of those takes. `ranks` are exact, `minimum` is
     a bound, `likely` are only probable. `parts` are its elements by key or index (from the end where that is
     negative) where it is a container, `count` is the length of a sequence. `roles` are "flag", "text", "number",
-    "place" (of one of several layers), "callable" and "tensor" as the code shows them, `names` what the code calls its
-    dimensions. `indexes` says that it is used as an index, `cast` that its dtype is changed before it is used. `weak`
-    are specs that broadcasting suggests. `mapped` says that it is gone through as a mapping, `spread` that it is given
-    as keywords, `**kwargs`. `own_keys` are set by the function before it reads them, `asked_keys` it asks for before.
-    `fields` are the attributes of what is no tensor, `kind` is the class that it is said to be, `called` the
-    name that an element is unpacked into.
+    "place" (of one of several layers), "sizes" (of a tensor), "callable" and "tensor" as the code shows them, `names`
+    what the code calls its dimensions. `indexes` says that it is used as an index, `cast` that its dtype is changed
+    before it is used. `weak` are specs that broadcasting suggests. `mapped` says that it is gone through as a mapping,
+    `spread` that it is given as keywords, `**kwargs`. `own_keys` are set by the function before it reads them,
+    `asked_keys` it asks for before. `fields` are the attributes of what is no tensor, `kind` is the class that it is
+    said to be, `called` the name that an element is unpacked into.
     """
 
     specs: list[TensorSpec] = field(default_factory=list)
