@@ -136,6 +136,45 @@ def test_a_size_that_strides_round_is_not_said_to_be_the_only_one() -> None:
     assert coincidences(trials, Found(guess, frozenset("B"), guess), {}) == []
 
 
+class Blurred(nn.Module):
+    """Makes weights for as many channels as images have, be they several images or one."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        """Every second pixel."""
+        x = nn.functional.pad(x, (1, 1, 1, 1))
+        return nn.functional.conv2d(x, x.new_ones([x.shape[1], x.shape[1], 4, 4]), stride=2)
+
+
+class Merged(nn.Module):
+    """Takes one image, or several, in two halves, and all of their channels at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(6 * 16 * 16, 8)
+
+    def forward(self, x: torch.Tensor, step: torch.Tensor) -> Any:
+        """A vector for each half."""
+        halves = x.unflatten(-1, (2, 16)).movedim(-2, -4).flatten(-3)
+        return self.layer(halves) + step[:, None, None]
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "batch"),
+    [
+        (Blurred(), {"x": (18, 16, 32)}, 2),
+        (Merged(), {"x": ("B", "T", "D"), "step": (2,)}, 6),
+    ],
+)
+def test_what_is_one_example_of_several_has_no_fixed_size(
+    model: nn.Module, inputs: dict[str, tuple[str | int, ...]], batch: int
+) -> None:
+    trials = Trials(lambda: model)
+    arguments = tuple(SpecArgument(name, TensorSpec(dims)) for name, dims in inputs.items())
+    guess = Guess(arguments, (("B", batch), ("D", 32), ("T", 16)))
+    assert trials.run(guess).error is None
+    assert coincidences(trials, Found(guess, frozenset(), guess), {}) == []
+
+
 class Lasting(nn.Module):
     """Puts beside a sequence what is as long as its own number says, however long the sequence is."""
 

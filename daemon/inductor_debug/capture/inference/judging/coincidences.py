@@ -151,7 +151,11 @@ def _lacks_a_dimension(trials: Trials, found: Found, fixed: _Fixed) -> bool:
     With one in front the first two become one, of examples and their parts; where a convolution took what was given for
     a single example, the channels were divided among the examples. With one at the end a sequence is an image.
     """
-    if not fixed.is_batch or len(fixed.spec.dims) < 2:
+    if len(fixed.spec.dims) < 2:
+        return False
+    if _is_one_example(trials, found.guess, fixed):
+        return True
+    if not fixed.is_batch:
         return False
     channels, rest = fixed.spec.shape(found.guess.size_of())[1], fixed.spec.dims[2:]
     in_front = ((_BATCH, _PARTS, number, *rest) for number in (fixed.size * channels, channels))
@@ -160,6 +164,19 @@ def _lacks_a_dimension(trials: Trials, found: Found, fixed: _Fixed) -> bool:
         if trials.run(replaced(found.guess, fixed.argument, fixed.spec, more)).error is None:
             return True
     return False
+
+
+def _is_one_example(trials: Trials, ran: Guess, fixed: _Fixed) -> bool:
+    """Whether what runs may be one example of several, and what is no batch then has other sizes, too."""
+    chosen = ran.size_of()
+    others = (spec for number, (_, spec) in enumerate(ran.tensors()) if number != fixed.number and spec.dims)
+    counts = {spec.shape(chosen)[0] for spec in others}
+    examples = counts.pop() if len(counts) == 1 else _PARTS  # as many as the others have
+    sizes = (fixed.size, fixed.size * _FACTORS[0])[: 1 if fixed.is_batch else 2]
+    dims = list(fixed.spec.dims)
+    several = (replace(fixed.spec, dims=(examples, *dims[: fixed.dim], size, *dims[fixed.dim + 1 :])) for size in sizes)
+    calls = [replaced(ran, fixed.argument, fixed.spec, spec) for spec in several]
+    return all(trials.run(call).error is None for call in calls)
 
 
 def _are_of_one_batch(guess: Guess) -> bool:

@@ -47,6 +47,8 @@ class ShapeChanges(FunctionScope):
         tracked.usage.cast = tracked.usage.cast or name in CASTS
         if name in SAME_SHAPE:
             return tracked
+        if name == "pad":
+            return tracked.after(ShapeStep("mapped"))
         if name in ("transpose", "swapaxes") and len(numbers) == 2:
             return tracked.after(ShapeStep("swap", tuple(numbers)))
         if name == "t":
