@@ -510,6 +510,22 @@ CLASSES = {
                     total = total + nn.functional.interpolate(layer(xs[number]), size=shape)
                 return total
     """,
+    "found f32[batch, s1], rest[0] f32[batch, s1], rest[1] f32[batch, s1]": """
+        class Model(nn.Module):
+            def forward(self, found, *rest):
+                wanted = rest[0]
+                weights = rest[1]
+                return ((found - wanted) ** 2 * weights).sum()
+    """,
+    "rows = 2, columns = 2": """
+        class Model(nn.Module):
+            def __init__(self, width, dim_head):
+                super().__init__()
+                self.frequencies = nn.Parameter(torch.ones(dim_head // 16, width))
+            def forward(self, rows, columns, *others):
+                more = others[0] if others else 0
+                return torch.arange(rows)[:, None] + torch.zeros(rows, columns) + self.frequencies[0, 0]
+    """,
     "tokens i64[batch, seq]": """
         class Model(nn.Module):
             def __init__(self, width, words=None, table=None):

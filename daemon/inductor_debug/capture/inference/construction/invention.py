@@ -32,6 +32,7 @@ _INTEGERS: tuple[tuple[re.Pattern[str], tuple[int, ...]], ...] = tuple(
             (1000,),
         ),
         (r".*_per_[a-z]+", (1, 2)),
+        (r"(d|dims?|size|channels)_?(of_)?heads?", (32, 16)),
         (r".*(heads?|nhead|n_head|num_groups|groups?)", (4, 1)),
         (
             r".*(layers?|depth|blocks?|n_layer|num_stages|repeats|hops|num_flows|num_steps|levels|convolutions|convs)",

@@ -113,8 +113,7 @@ def _parameters(
                 open_ended = others_more
                 continue
             open_ended = True
-            required = not any(known.required for known in parameters)
-            if required:
+            if reader.takes_items(item.name) or not any(known.required for known in parameters):
                 parameters += reader.variadic(item)
             continue
         keyword = item.kind is _KINDS.KEYWORD_ONLY or skipped
@@ -202,6 +201,13 @@ class _Reader:
     def written(self, name: str) -> tuple[str, ...] | None:
         """The shape that the text states for a parameter, where it leaves no doubt."""
         return definite_shape(name, self.document, self.annotations.get(name))
+
+    def takes_items(self, name: str) -> bool:
+        """Whether `*rest` must have something in it: `rest[0]` is read, and nobody asks whether it is there."""
+        asked = [node.test for node in ast.walk(self.tree) if isinstance(node, ast.If | ast.IfExp)] if self.tree else []
+        spoken_of = (node.id for test in asked for node in ast.walk(test) if isinstance(node, ast.Name))
+        parts = self.usages.get(name, Usage()).parts
+        return any(isinstance(key, int) for key in parts) and name not in spoken_of
 
     def variadic(self, parameter: inspect.Parameter) -> list[Parameter]:
         """Arguments for `*inputs`: as many as are unpacked, or one."""
