@@ -430,6 +430,21 @@ BLAMELESS = {
             def forward(self, x):
                 return self.fc(x) + self.mask.sum()
     """,
+    "windows of a width, laid upon each other, whose height strides divide": """
+        class Unmixed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = nn.Conv2d(6, 8, 3, stride=2, padding=1)
+                self.second = nn.Conv2d(8, 8, 3, stride=2, padding=1)
+                self.back = nn.ConvTranspose2d(8, 8, 2, stride=2)
+            def forward(self, y):
+                count, rows, columns = y.shape
+                x = torch.zeros(count, 6, rows, rows)
+                for number in range(6):
+                    x[:, number] = y[:, :, 2 * number : 2 * number + columns - 10]
+                x = self.first(x)
+                return x + self.back(self.second(x))
+    """,
     "one of two arguments is required": """
         class Resize(nn.Module):
             def __init__(self, size=None, scale=None):

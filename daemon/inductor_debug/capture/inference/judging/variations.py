@@ -37,6 +37,8 @@ from inductor_debug.capture.inference.specs.specs import (
 
 _FACTORS = (2, 3, 5)
 _MOST_SHIFTED = 4
+_STEPS, _FAR = (1, 2, 3, 4, 8), 7
+"""By what two sizes are made larger that stay as far apart, and how often the larger of both."""
 MOST_SHARED = 8
 """Ways to share out a size among two tensors."""
 _IMAGE = 4
@@ -71,6 +73,7 @@ def of_sizes(guess: Guess, wanted: Iterable[int | str] = ()) -> Iterator[Guess]:
     yield from _with_usual_sides(guess)
     yield from by_difference(guess, numbers)
     yield from joined_otherwise(guess, numbers)
+    yield from _as_far_apart(guess)
     yield from _other_sizes(guess)
     yield from _of_items(guess, numbers)
 
@@ -119,6 +122,21 @@ def _other_sizes(guess: Guess) -> Iterator[Guess]:
     for size in {dim for _, spec in guess.tensors() for dim in spec.dims if isinstance(dim, int) and dim > 1}:
         for other in (size * 2, size + 1):
             yield resized_together(guess, size, other)
+
+
+def _as_far_apart(guess: Guess) -> Iterator[Guess]:
+    """The call with two sizes beside each other larger by as much: windows cut from one may need their difference."""
+    sizes = guess.size_of()
+    for name, spec in dict.fromkeys(guess.tensors()):
+        for position in range(1, len(spec.dims) - 1):
+            pair, shape = spec.dims[position : position + 2], spec.shape(sizes)
+            for step in (*_STEPS, _FAR * max(shape[position : position + 2])):
+                one, other = (size + step for size in shape[position : position + 2])
+                if isinstance(pair[0], str) and isinstance(pair[1], str) and pair[0] != pair[1]:
+                    yield guess.with_sizes(**{pair[0]: one, pair[1]: other})
+                else:
+                    dims = (*spec.dims[:position], one, other, *spec.dims[position + 2 :])
+                    yield replaced(guess, name, spec, replace(spec, dims=dims))
 
 
 def _with_usual_sides(guess: Guess) -> Iterator[Guess]:
