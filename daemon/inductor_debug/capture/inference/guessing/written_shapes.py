@@ -24,6 +24,9 @@ _TIMES = (
 """`B x T x C` and `BxTxC`, but no word with an x in it."""
 _DIMENSION = re.compile(r"[A-Za-z_][\w.]*|\d+")
 _ASSIGNED = re.compile(r"([\w.]+(?:\s*,\s*[\w.]+)*)\s*=(?!=)")
+_CODE = re.compile(r"[\w.]+(?:\s*,\s*[\w.]+)*\s*=\s*(?!\w*Tensor)[\w.]+\(.*\)")
+"""A comment that sets something to what a call gives: `size = min(H, W)` tells no shape. It is not parsed: where that
+fails, Python looks for a file."""
 _ASKED_FOR_SHAPE = re.compile(r"\.(shape|size)\b")
 _SPEAKS_OF_SHAPE = re.compile(r"((shape|size|dims?|dimensions?)\s*(:|of)?\s*[`'\"]*|[a-z]Tensor)$", re.IGNORECASE)
 """What one name in parentheses is a shape behind: `of size (n)`, `LongTensor(n)`."""
@@ -210,17 +213,8 @@ def comments_of(lines: list[str]) -> str:
     found = []
     for line in lines:
         code, mark, comment = line.strip().partition("#")
-        if _is_code(comment):
+        if _CODE.fullmatch(comment.strip()):
             continue
         assigned = _ASSIGNED.match(code) if mark and _ASKED_FOR_SHAPE.search(code) is None else None
         found += [f"{assigned[1] if assigned is not None else code} {comment}"] if mark else []
     return "\n".join(found)
-
-
-def _is_code(comment: str) -> bool:
-    """Whether a comment is a statement that sets something to what a call gives: `size = min(H, W)` tells no shape."""
-    try:
-        statement = ast.parse(comment.strip()).body
-    except (SyntaxError, ValueError):
-        return False
-    return len(statement) == 1 and isinstance(statement[0], ast.Assign) and isinstance(statement[0].value, ast.Call)
