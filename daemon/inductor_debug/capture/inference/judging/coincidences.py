@@ -173,7 +173,7 @@ def _is_one_example(trials: Trials, ran: Guess, fixed: _Fixed) -> bool:
     counts = {spec.shape(chosen)[0] for spec in others}
     examples = counts.pop() if len(counts) == 1 else _PARTS  # as many as the others have
     sizes = (fixed.size, fixed.size * _FACTORS[0])[: 1 if fixed.is_batch else 2]
-    dims = list(fixed.spec.dims)
+    dims = fixed.spec.dims
     several = (replace(fixed.spec, dims=(examples, *dims[: fixed.dim], size, *dims[fixed.dim + 1 :])) for size in sizes)
     calls = [replaced(ran, fixed.argument, fixed.spec, spec) for spec in several]
     return all(trials.run(call).error is None for call in calls)

@@ -27,7 +27,7 @@ _KEEP_RANK = nn.Linear | nn.Bilinear | nn.LayerNorm | nn.Conv1d | nn.Conv2d | nn
 
 
 _OF_EINOPS = ("rearrange", "reduce", "repeat")
-_MAKE_TENSORS = ("zeros", "ones", "empty", "rand", "randn", "arange", "eye")
+_TAKE_SIZES = ("zeros", "ones", "empty", "rand", "randn", "arange", "eye")
 """What is called with the sizes of a tensor."""
 
 
@@ -191,7 +191,7 @@ class ArgumentValues(ShapeChanges):
         for tracked in (named.get("size"), named.get("scale_factor")):
             if tracked is not None:
                 tracked.usage.role("number")
-        if read.name_of(node.func) in _MAKE_TENSORS:
+        if read.name_of(node.func) in _TAKE_SIZES:
             self.numbers_in([item for item in node.args if isinstance(item, ast.Name | ast.BinOp)])
             for tracked in (self.value(item.value) for item in node.args if isinstance(item, ast.Starred)):
                 if tracked is not None and not tracked.steps:

@@ -40,12 +40,12 @@ class FunctionScope:
         """The function that is walked."""
         self.numbers: dict[str, int] = {}
         """The counters of loops that are gone through one round after the other."""
+        self.keys: dict[str, str] = {}
+        """The same of loops over the keys of a dict of modules."""
         self.sizes: set[str] = set()
         """The names of sizes, as `b, n, c = x.shape` gives them."""
         self.returned: list[Tracked | None] = []
         """What the function gives back, by its statements that do so."""
-        self.keys: dict[str, str] = {}
-        """The same of loops over the keys of a dict of modules."""
 
     def index(self, node: ast.expr) -> int | None:
         """The whole number that an expression is: a literal, or the counter of a loop."""
